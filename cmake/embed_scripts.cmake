@@ -1,0 +1,16 @@
+# Turns every Lua file into a constant with its text and SHA-1 in a generated source file.
+# `scripts/embedded.hpp` declares one `holdfast::scripts::script` for each: acquire.lua -> acquire.
+function(embed_scripts out_var)
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded_scripts.cpp)
+  set(text "#include \"scripts/embedded.hpp\"\n\nnamespace holdfast::scripts {\n")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} body)
+    file(SHA1 ${file} digest)
+    string(APPEND text "const script ${name}{\"${name}\", \"${digest}\", R\"LUA(${body})LUA\"};\n")
+  endforeach()
+  string(APPEND text "}  // namespace holdfast::scripts\n")
+  file(GENERATE OUTPUT ${generated} CONTENT "${text}")
+  set(${out_var} ${generated} PARENT_SCOPE)
+endfunction()

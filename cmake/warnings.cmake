@@ -1,0 +1,12 @@
+# One target carries the flags of every target of ours.
+add_library(holdfast_flags INTERFACE)
+target_compile_options(holdfast_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wold-style-cast -Wcast-align -Wextra-semi)
+if(HOLDFAST_WERROR)
+  target_compile_options(holdfast_flags INTERFACE -Werror)
+endif()
+if(HOLDFAST_SANITIZE)
+  add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
+endif()

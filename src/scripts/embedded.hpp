@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+/// The Lua files of this directory, embedded at build time. Each file opens with its contract.
+namespace holdfast::scripts {
+
+struct script {
+    std::string_view name;
+    std::string_view sha1;  // what EVALSHA takes: 40 lower-case hex digits of the exact text
+    std::string_view text;
+};
+
+}  // namespace holdfast::scripts
