@@ -11,4 +11,10 @@ struct script {
     std::string_view text;
 };
 
+extern const script acquire;
+extern const script commit;
+extern const script extend;
+extern const script release;
+extern const script enlist;
+
 }  // namespace holdfast::scripts

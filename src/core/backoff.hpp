@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/time.hpp"
+
+namespace holdfast::core {
+
+/// A number in [0, span), from 64 random bits that the caller drew.
+constexpr duration fraction_of(duration span, std::uint64_t chance) {
+    const auto width = static_cast<std::uint64_t>(std::max(span, duration{0}).count());
+    return duration{static_cast<duration::rep>(width == 0 ? 0 : chance % width)};
+}
+
+/// Random delays that grow: the n-th lies in [half, whole) of `first * 2^n`, capped at `most`.
+/// Half of it is fixed, so that it really grows; half is chance, so that rivals part ways.
+class backoff {
+  public:
+    constexpr backoff(duration first, duration most) : first_(first), most_(most) {}
+
+    constexpr duration next(std::uint64_t chance) {
+        const auto whole = std::min(first_ * (std::int64_t{1} << exponent_), most_);
+        if (whole < most_) ++exponent_;
+        return whole / 2 + fraction_of(whole / 2, chance);
+    }
+    constexpr void reset() { exponent_ = 0; }
+
+  private:
+    duration first_;
+    duration most_;
+    unsigned exponent_ = 0;  // stops growing at `most_`, so the shift stays small
+};
+
+}  // namespace holdfast::core

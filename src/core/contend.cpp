@@ -1,0 +1,118 @@
+#include "core/contend.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace holdfast::core {
+namespace {
+
+// Nodes are told of one release at slightly different times. After the first word the others get
+// this long to follow, so that the attempt does not meet the old owner on a majority.
+constexpr duration settling_time = std::chrono::milliseconds(1);
+
+// Expiry is only visible to the millisecond, and rivals that wake together split the vote.
+constexpr duration expiry_slack = std::chrono::milliseconds(1);
+constexpr duration expiry_jitter = std::chrono::milliseconds(3);
+
+}  // namespace
+
+contend::contend(const config& settings)
+    : config_(settings), delay_(settings.first_delay, settings.longest_delay) {}
+
+contend::decision contend::step(const event& happened, time_point now, std::uint64_t chance) {
+    if (state_ == state::done) return {};
+    return std::visit([&](const auto& e) { return on(e, now, chance); }, happened);
+}
+
+contend::decision contend::on(const turn&, time_point, std::uint64_t) {
+    if (state_ != state::attempting) return attempt();
+    told_by_ = node_set::first(config_.nodes);  // the running attempt may have come too early
+    return {.wake_at = config_.give_up_at};
+}
+
+contend::decision contend::on(const attempted& answer, time_point now, std::uint64_t chance) {
+    assert(state_ == state::attempting);
+    switch (answer.how) {
+        case acquire::verdict::held:
+        case acquire::verdict::cancelled: return finish(answer.how);
+        case acquire::verdict::contended: return after_contention(answer.other, now, chance);
+        case acquire::verdict::unreachable:
+        case acquire::verdict::too_late: return after_outage(answer.how, now, chance);
+        case acquire::verdict::none: break;
+    }
+    assert(!"an attempt that was not decided");
+    return finish(acquire::verdict::unreachable);
+}
+
+contend::decision contend::on(const told& answer, time_point now, std::uint64_t chance) {
+    if (state_ == state::idle) return {.wake_at = config_.give_up_at};
+    told_by_.insert(answer.node);
+    if (state_ == state::attempting) return {.wake_at = config_.give_up_at};
+    if (told_by_.size() >= majority(config_.nodes)) return attempt();
+    return sleep_until(
+        std::min(wake_at_, now + settling_time + fraction_of(settling_time, chance)));
+}
+
+contend::decision contend::on(const tick&, time_point now, std::uint64_t) {
+    if (now >= config_.give_up_at) return finish(last_);
+    if (state_ != state::waiting) return {.wake_at = config_.give_up_at};
+    return now >= wake_at_ ? attempt() : sleep_until(wake_at_);
+}
+
+contend::decision contend::on(const cancelled&, time_point, std::uint64_t) {
+    return finish(acquire::verdict::cancelled);
+}
+
+contend::decision contend::attempt() {
+    state_ = state::attempting;
+    told_by_ = {};
+    return {.what = action::attempt, .wake_at = config_.give_up_at};
+}
+
+contend::decision contend::finish(acquire::verdict how) {
+    state_ = state::done;
+    outcome_ = how;
+    return {.what = action::finish};
+}
+
+contend::decision contend::sleep_until(time_point when) {
+    state_ = state::waiting;
+    wake_at_ = std::min(when, config_.give_up_at);
+    return {.wake_at = wake_at_};
+}
+
+contend::decision contend::after_contention(const rival& other, time_point now,
+                                            std::uint64_t chance) {
+    last_ = acquire::verdict::contended;
+    out_since_ = never;
+    if (!config_.waits || now >= config_.give_up_at) return finish(last_);
+    if (told_by_.size() >= majority(config_.nodes)) return attempt();
+    return sleep_until(next_look(other, now, chance));
+}
+
+contend::decision contend::after_outage(acquire::verdict how, time_point now,
+                                        std::uint64_t chance) {
+    last_ = how;
+    if (!config_.waits || now >= config_.give_up_at) return finish(how);
+    if (out_since_ == never) out_since_ = now;
+    const auto patience_ends = after(out_since_, config_.patience);
+    if (now >= patience_ends) return finish(how);
+    return sleep_until(std::min(now + delay_.next(chance), patience_ends));
+}
+
+// Told: sleep until the lease would run out, with a net below in case the word is lost.
+// Not told, or a split vote in which nobody holds: poll, less and less often.
+time_point contend::next_look(const rival& other, time_point now, std::uint64_t chance) {
+    if (!told_by_.empty()) return now + settling_time + fraction_of(settling_time, chance);
+    const bool expires = other.remaining >= duration{0};
+    const auto expiry = other.remaining + expiry_slack + fraction_of(expiry_jitter, chance);
+    if (other.tracked && expires) {
+        delay_.reset();
+        return now + std::min(expiry, config_.net);
+    }
+    if (other.tracked) return now + config_.net;
+    const auto poll = delay_.next(chance);
+    return now + (expires ? std::min(expiry, poll) : poll);
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "core/acquire.hpp"
+#include "core/backoff.hpp"
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+
+/// Decides for one caller when to attempt, when to wait, and when to give up.
+///
+///   state        meaning
+///   idle         not started; or standing in the local line behind somebody else
+///   attempting   an acquire machine is running
+///   waiting      until told, or until wake_at
+///   done         `outcome()` is final
+///
+///                idle            attempting              waiting             done
+///   turn         attempt         remember                attempt             ignored
+///   attempted    asserted        hold, wait or give up   asserted            ignored: cancelled
+///   told         ignored: the    remember: the answer    attempt, or soon    ignored
+///                attempt asks    may be older than it    after (N > 1)
+///   tick         give up if the caller's time is over    attempt or give up  ignored
+///   cancelled    done            done; the caller        done                ignored
+///                                cancels the acquire
+///
+/// `chance` is 64 random bits, fresh for every call.
+namespace holdfast::core {
+
+/// What a denied attempt learned about the holder.
+struct rival {
+    duration remaining{-1};  // of its lease; negative: not known, or no expiry
+    bool tracked = false;    // we will be told when the key goes away
+};
+
+class contend {
+  public:
+    enum class state : std::uint8_t { idle, attempting, waiting, done };
+
+    struct config {
+        std::size_t nodes = 1;
+        bool waits = true;              // false: one attempt, whatever it brings
+        time_point give_up_at = never;  // the caller's own limit
+        duration patience{};            // how long no majority may be in reach
+        duration first_delay = std::chrono::milliseconds(2);
+        duration longest_delay = std::chrono::milliseconds(500);
+        duration net = std::chrono::seconds(5);  // the longest sleep when told, not polling
+    };
+
+    struct turn {};  // nobody of this process stands before us, and none holds the key
+    struct attempted {
+        acquire::verdict how;
+        rival other{};
+    };
+    struct told {
+        node_index node;
+    };  // the key went away or changed there
+    struct tick {};
+    struct cancelled {};
+    using event = std::variant<turn, attempted, told, tick, cancelled>;
+
+    enum class action : std::uint8_t { none, attempt, finish };
+
+    struct decision {
+        action what = action::none;
+        time_point wake_at = never;  // send a tick then
+        friend bool operator==(const decision&, const decision&) = default;
+    };
+
+    explicit contend(const config& settings);
+
+    decision step(const event& happened, time_point now, std::uint64_t chance);
+
+    [[nodiscard]] state current() const { return state_; }
+    [[nodiscard]] acquire::verdict outcome() const { return outcome_; }
+
+  private:
+    decision on(const turn& answer, time_point now, std::uint64_t chance);
+    decision on(const attempted& answer, time_point now, std::uint64_t chance);
+    decision on(const told& answer, time_point now, std::uint64_t chance);
+    decision on(const tick& answer, time_point now, std::uint64_t chance);
+    decision on(const cancelled& answer, time_point now, std::uint64_t chance);
+
+    decision attempt();
+    decision finish(acquire::verdict how);
+    decision sleep_until(time_point when);
+    decision after_contention(const rival& other, time_point now, std::uint64_t chance);
+    decision after_outage(acquire::verdict how, time_point now, std::uint64_t chance);
+    [[nodiscard]] time_point next_look(const rival& other, time_point now, std::uint64_t chance);
+
+    config config_;
+    state state_ = state::idle;
+    acquire::verdict outcome_ = acquire::verdict::none;
+    acquire::verdict last_ = acquire::verdict::contended;  // what giving up now would report
+    backoff delay_;
+    time_point out_since_ = never;  // since when no majority was in reach
+    time_point wake_at_ = never;
+    node_set told_by_{};  // since the last attempt began
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,32 @@
+#include "core/judge.hpp"
+
+namespace holdfast::core {
+
+void judge::disconnected() {
+    standing_ = standing::unjudged;
+    flaw_ = flaw::none;
+    clock_.forget();
+}
+
+judge::standing judge::assess(const server_facts& facts, time_point now) {
+    flaw_ = flaw::none;
+    if (facts.is_replica) flaw_ = flaw::replica;
+    const bool evicts = !facts.eviction_policy.empty() && facts.eviction_policy != "noeviction";
+    if (evicts && !policy_.allow_eviction) flaw_ = flaw::evicts;
+    standing_ = flaw_ == flaw::none ? standing::fit : standing::unfit;
+    return at(now);
+}
+
+std::optional<duration> judge::heartbeat(std::chrono::microseconds server, time_point sent,
+                                         time_point received) {
+    const auto jump = clock_.observe(server, sent, received);
+    if (jump) voided_until_ = received + policy_.max_ttl;
+    return jump;
+}
+
+judge::standing judge::at(time_point now) const {
+    if (standing_ == standing::fit && now < voided_until_) return standing::voided;
+    return standing_;
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/clock_watch.hpp"
+#include "core/time.hpp"
+
+/// Decides whether a server's vote may be counted: from what it says of itself when we connect,
+/// and from how its clock behaves afterwards.
+///
+///   standing      meaning                                            leaves it by
+///   unjudged      connected, facts not read                          judge()
+///   fit           votes                                              disconnected(), a clock jump
+///   unfit         its settings can lose locks; `reason()` says how   judge() after a reconnect
+///   voided        its clock jumped; keys may die early until the     time, or a reconnect after it
+///                 last lease of before is over
+namespace holdfast::core {
+
+/// What a server says of itself in the handshake. Empty or false: it would not say.
+struct server_facts {
+    std::string run_id;
+    std::string eviction_policy;  // maxmemory-policy
+    bool is_replica = false;
+    bool fsync_always = false;  // appendonly yes and appendfsync always: survives a crash
+    friend bool operator==(const server_facts&, const server_facts&) = default;
+};
+
+struct judge_policy {
+    bool allow_eviction = false;
+    bool restart_guard = false;
+    duration max_ttl{};
+    duration guard_time{};
+    clock_watch::config clock{};
+};
+
+class judge {
+  public:
+    enum class standing : std::uint8_t { unjudged, fit, unfit, voided };
+    enum class flaw : std::uint8_t { none, evicts, replica };
+
+    explicit judge(const judge_policy& policy) : policy_(policy), clock_(policy.clock) {}
+
+    /// The connection is new: what was known is of another life of the server.
+    void disconnected();
+
+    standing assess(const server_facts& facts, time_point now);
+
+    /// A heartbeat brought the server's TIME. Returns the jump, if there was one.
+    std::optional<duration> heartbeat(std::chrono::microseconds server, time_point sent,
+                                      time_point received);
+
+    [[nodiscard]] standing at(time_point now) const;
+    [[nodiscard]] bool may_vote(time_point now) const { return at(now) == standing::fit; }
+    [[nodiscard]] flaw reason() const { return flaw_; }
+    [[nodiscard]] time_point voided_until() const { return voided_until_; }
+
+    /// Whether the server must be asked to compare its restart marker, and to refuse its vote
+    /// for `quarantine()` where it finds that it has forgotten.
+    [[nodiscard]] bool must_enlist(const server_facts& facts) const {
+        return policy_.restart_guard && !facts.fsync_always;
+    }
+    [[nodiscard]] duration quarantine() const { return policy_.max_ttl + policy_.guard_time; }
+
+  private:
+    judge_policy policy_;
+    clock_watch clock_;
+    standing standing_ = standing::unjudged;
+    flaw flaw_ = flaw::none;
+    time_point voided_until_ = time_point::min();
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,54 @@
+#include "core/keeper.hpp"
+
+#include <algorithm>
+
+namespace holdfast::core {
+
+keeper::keeper(const config& settings, time_point sent_at, time_point valid_until)
+    : config_(settings),
+      valid_until_(std::min(valid_until, settings.hold_until)),
+      next_renewal_(sent_at + settings.renew_every) {}
+
+keeper::decision keeper::due(time_point now) {
+    if (state_ == state::lost || state_ == state::closed) return {};
+    if (now >= valid_until_) return lose();
+    if (state_ == state::announced) return {.wake_at = valid_until_};
+    if (now >= notice_at()) {
+        state_ = state::announced;
+        return {.what = action::announce, .wake_at = valid_until_};
+    }
+    if (!may_renew()) return {.wake_at = notice_at()};
+    if (now < next_renewal_) return {.wake_at = std::min(next_renewal_, notice_at())};
+    renewing_now_ = true;
+    return {.what = action::renew, .ttl = ttl_within_hold(now), .wake_at = notice_at()};
+}
+
+keeper::decision keeper::renewed(const renew& attempt, time_point now) {
+    renewing_now_ = false;
+    if (state_ == state::lost || state_ == state::closed) return {};
+    if (attempt.current() == renew::state::lost) return lose();
+    if (state_ == state::held && attempt.current() == renew::state::extended) {
+        valid_until_ = std::min(attempt.valid_until(), config_.hold_until);
+        next_renewal_ = attempt.sent_at() + config_.renew_every;
+    } else {
+        next_renewal_ = now + config_.retry_every;
+    }
+    return due(now);
+}
+
+keeper::decision keeper::lose() {
+    state_ = state::lost;
+    return {.what = action::lose};
+}
+
+bool keeper::may_renew() const {
+    return config_.renewing && !renewing_now_ && valid_until_ < config_.hold_until;
+}
+
+// Asking for less near the end lets the key die soon after the holder stopped believing in it.
+duration keeper::ttl_within_hold(time_point now) const {
+    if (config_.hold_until == never) return config_.timing.ttl;
+    return std::min(config_.timing.ttl, config_.hold_until - now + config_.timing.guard());
+}
+
+}  // namespace holdfast::core

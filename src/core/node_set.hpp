@@ -1,0 +1,65 @@
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast::core {
+
+inline constexpr std::size_t max_nodes = 15;
+
+/// The position of a node in the list that the client was given.
+struct node_index {
+    std::uint8_t value = 0;
+    friend constexpr auto operator<=>(node_index, node_index) = default;
+};
+
+constexpr std::size_t majority(std::size_t nodes) { return nodes / 2 + 1; }
+
+/// A set of nodes as a value: what the machines count with, and what their actions name.
+class node_set {
+  public:
+    constexpr node_set() = default;
+
+    static constexpr node_set first(std::size_t count) {
+        return node_set{static_cast<std::uint16_t>((1U << count) - 1U)};
+    }
+    static constexpr node_set of(node_index node) {
+        return node_set{static_cast<std::uint16_t>(1U << node.value)};
+    }
+
+    [[nodiscard]] constexpr std::size_t size() const {
+        return static_cast<std::size_t>(std::popcount(bits_));
+    }
+    [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+    [[nodiscard]] constexpr bool contains(node_index node) const {
+        return (bits_ >> node.value & 1U) != 0;
+    }
+
+    constexpr void insert(node_index node) { *this = *this | of(node); }
+    constexpr void erase(node_index node) { *this = *this - of(node); }
+
+    friend constexpr node_set operator|(node_set a, node_set b) {
+        return node_set{static_cast<std::uint16_t>(a.bits_ | b.bits_)};
+    }
+    friend constexpr node_set operator-(node_set a, node_set b) {
+        return node_set{static_cast<std::uint16_t>(a.bits_ & ~b.bits_)};
+    }
+    friend constexpr bool operator==(node_set, node_set) = default;
+
+    /// Calls `visit(node_index)` for each member, lowest first.
+    template <typename Visitor>
+    constexpr void for_each(Visitor&& visit) const {
+        for (unsigned rest = bits_; rest != 0; rest &= rest - 1U) {
+            visit(node_index{static_cast<std::uint8_t>(std::countr_zero(rest))});
+        }
+    }
+
+  private:
+    constexpr explicit node_set(std::uint16_t bits) : bits_(bits) {}
+
+    std::uint16_t bits_ = 0;
+};
+
+}  // namespace holdfast::core
