@@ -1,0 +1,20 @@
+#pragma once
+
+#include <chrono>
+
+namespace holdfast {
+
+/// The clock that leases are measured with: CLOCK_BOOTTIME. It never jumps, and unlike
+/// std::chrono::steady_clock it goes on counting while the machine is suspended, so that a lease
+/// does not look young to somebody who closed a laptop over it.
+struct clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<clock, duration>;
+    static constexpr bool is_steady = true;
+
+    static time_point now() noexcept;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+
+#include "holdfast/lease.hpp"
+#include "holdfast/options.hpp"
+
+/// The seam between the compiled library and the templates of holdfast/asio.hpp. Nothing of Boost
+/// crosses it, so a consumer may use another version of Boost than the library was built with.
+namespace holdfast {
+class mutex;
+}
+
+namespace holdfast::detail {
+
+/// An asynchronous operation under way. May be cancelled from any thread, also when it is over.
+class pending {
+  public:
+    virtual ~pending() = default;
+    virtual void cancel() noexcept = 0;
+};
+
+using acquire_done = std::function<void(std::exception_ptr, acquisition)>;
+using release_done = std::function<void(std::exception_ptr, release_result)>;
+using renew_done = std::function<void(std::exception_ptr)>;
+
+/// Each calls `done` exactly once, from a thread of the client, never before it has returned.
+std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how, acquire_done done);
+std::shared_ptr<pending> start_release(lease& which, release_done done);
+std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done);
+
+}  // namespace holdfast::detail

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <system_error>
+
+namespace holdfast {
+
+/// Why an operation could not do its work. "Somebody else holds the lock" is not among them: that
+/// is an answer. Thrown inside std::system_error, whose what() names the node and what it said.
+enum class errc {
+    unreachable = 1,  // no server, or no majority of servers, answered in time
+    authentication,   // user or password refused
+    permission,       // the ACL does not allow a command or a key that we need
+    protocol,         // what answered is not a Redis
+    wrong_type,       // the key exists and is not a lock
+    unsafe_server,    // the server's settings can lose locks (eviction, replica)
+    server_error,     // the server answered with any other error
+    invalid_url,
+    invalid_option,
+    invalid_key,
+    not_held,   // this thread does not hold the mutex
+    lost,       // the lease's deadline has passed, or its key is gone
+    cancelled,  // the caller's stop_token or cancellation slot fired
+    closed,     // the client was destroyed
+    forked,     // the client belongs to the parent process
+};
+
+const std::error_category& error_category() noexcept;
+std::error_code make_error_code(errc code) noexcept;
+
+}  // namespace holdfast
+
+template <>
+struct std::is_error_code_enum<holdfast::errc> : std::true_type {};

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <system_error>
+
+#include "holdfast/client.hpp"
+#include "holdfast/lease.hpp"
+
+namespace holdfast {
+
+namespace detail {
+class held_leases;
+
+/// Any clock's time point on ours: as far from now there as here.
+template <typename Clock, typename Duration>
+clock::time_point on_our_clock(const std::chrono::time_point<Clock, Duration>& when) {
+    const auto wait = when - Clock::now();
+    constexpr auto longest = std::chrono::hours(24 * 365);
+    if (wait >= longest) return clock::now() + longest;
+    return clock::now() + std::chrono::ceil<clock::duration>(wait);
+}
+template <typename Duration>
+clock::time_point on_our_clock(const std::chrono::time_point<clock, Duration>& when) {
+    return when;
+}
+}  // namespace detail
+
+/// The name of a lock, and how it is taken: Lockable and TimedLockable, for std::scoped_lock,
+/// std::unique_lock and std::lock; or the maker of leases, for those who want the fencing token
+/// and the warning before a loss.
+///
+///   lock(), try_lock...   the mutex keeps the lease; unlock() by the same thread releases it
+///   acquire, try_acquire  the caller keeps the lease
+///
+/// One object may be shared by threads: at most one of them holds it. Two objects of one key
+/// exclude each other as two processes would. Not re-entrant: locking it again in the same thread
+/// waits for ever, as with std::mutex; see recursive_mutex.
+///
+/// Waiting: callers of one process stand in line, first come, first served, and only the first
+/// contends at the server, which tells it when the key goes away.
+///
+/// Thread safety: all members may be called from any thread.
+/// Cancellation: a std::stop_token, where one is taken, ends the wait with errc::cancelled.
+/// Errors: that somebody else holds the lock is a value. Failures throw std::system_error with a
+/// holdfast::errc, or are stored in the std::error_code& of the overload. unlock() never throws;
+/// unlocking what this thread does not hold is reported to the log, or as errc::not_held.
+class mutex {
+  public:
+    mutex(client& through, std::string key, acquire_options how = {});
+    mutex(const mutex&) = delete;
+    mutex& operator=(const mutex&) = delete;
+    ~mutex();  // releases what is still held
+
+    void lock();
+    void lock(std::error_code& error);
+    bool try_lock();
+    bool try_lock(std::error_code& error);
+
+    template <typename Rep, typename Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+        return lock_until(clock::now() + std::chrono::ceil<clock::duration>(wait));
+    }
+    template <typename Rep, typename Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait, std::error_code& error) {
+        return lock_until(clock::now() + std::chrono::ceil<clock::duration>(wait), error);
+    }
+    template <typename Clock, typename Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return lock_until(detail::on_our_clock(when));
+    }
+    template <typename Clock, typename Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when,
+                        std::error_code& error) {
+        return lock_until(detail::on_our_clock(when), error);
+    }
+
+    void unlock() noexcept;
+    void unlock(std::error_code& error) noexcept;
+
+    /// The lease behind lock(), if the calling thread holds it: for its token, its stop_token and
+    /// its deadline. Valid until that thread unlocks.
+    [[nodiscard]] const lease* current() const noexcept;
+
+    /// Waits as long as it takes, or until `stop` fires.
+    [[nodiscard]] lease acquire(std::stop_token stop = {});
+    [[nodiscard]] lease acquire(const acquire_options& how, std::stop_token stop = {});
+    [[nodiscard]] acquisition acquire(const acquire_options& how, std::stop_token stop,
+                                      std::error_code& error);
+
+    /// One attempt, no waiting.
+    [[nodiscard]] acquisition try_acquire();
+    [[nodiscard]] acquisition try_acquire(const acquire_options& how);
+    [[nodiscard]] acquisition try_acquire(const acquire_options& how, std::error_code& error);
+
+    template <typename Rep, typename Period>
+    [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                              std::stop_token stop = {}) {
+        return acquire_until(clock::now() + std::chrono::ceil<clock::duration>(wait), how(), stop);
+    }
+    template <typename Rep, typename Period>
+    [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                              const acquire_options& how,
+                                              std::stop_token stop = {}) {
+        return acquire_until(clock::now() + std::chrono::ceil<clock::duration>(wait), how, stop);
+    }
+    template <typename Rep, typename Period>
+    [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                              const acquire_options& how, std::stop_token stop,
+                                              std::error_code& error) {
+        return acquire_until(clock::now() + std::chrono::ceil<clock::duration>(wait), how, stop,
+                             error);
+    }
+    template <typename Clock, typename Duration>
+    [[nodiscard]] acquisition try_acquire_until(
+        const std::chrono::time_point<Clock, Duration>& when, const acquire_options& how,
+        std::stop_token stop = {}) {
+        return acquire_until(detail::on_our_clock(when), how, stop);
+    }
+
+    /// Waits without blocking, as an Asio asynchronous operation: see holdfast/asio.hpp.
+    template <typename CompletionToken>
+    auto async_acquire(const acquire_options& how, CompletionToken&& token);
+
+    [[nodiscard]] const std::string& key() const noexcept;
+    [[nodiscard]] const acquire_options& how() const noexcept;
+
+  private:
+    friend struct detail::access;
+
+    bool lock_until(clock::time_point when);
+    bool lock_until(clock::time_point when, std::error_code& error);
+    acquisition acquire_until(clock::time_point when, const acquire_options& how,
+                              std::stop_token stop);
+    acquisition acquire_until(clock::time_point when, const acquire_options& how,
+                              std::stop_token stop, std::error_code& error);
+
+    std::shared_ptr<detail::shared_client> shared_;
+    std::string key_;
+    acquire_options how_;
+    std::unique_ptr<detail::held_leases> held_;
+};
+
+}  // namespace holdfast

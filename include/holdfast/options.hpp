@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "holdfast/log.hpp"
+
+namespace holdfast {
+
+/// Every limit has a name here and a test at its edge. Options are checked when they are given;
+/// what is wrong throws std::system_error with errc::invalid_option and says what would be right.
+inline constexpr std::chrono::milliseconds min_ttl{50};
+inline constexpr std::chrono::hours longest_max_ttl{24};
+inline constexpr std::size_t max_key_bytes = 64 * 1024;
+inline constexpr std::size_t max_label_bytes = 128;
+
+struct tls_options {
+    std::string ca_file;           // PEM; empty: the system's
+    std::string certificate_file;  // PEM, for mutual TLS
+    std::string key_file;          // PEM, with certificate_file
+    std::string server_name;       // for SNI and verification; empty: the URL's host
+    bool verify = true;            // chain and host name
+};
+
+/// How to reach the servers, and how far to trust them.
+struct options {
+    std::vector<std::string> urls;  // redis://, rediss://, unix:// ; see doc/urls.md
+
+    std::string user;      // where the URL has none
+    std::string password;  // where the URL has none
+    tls_options tls;
+
+    std::string prefix;                    // put before every key
+    std::string label;                     // shown to whoever asks who holds a lock
+    std::string client_name = "holdfast";  // CLIENT SETNAME
+
+    /// For one answer of one node. Zero: one second.
+    std::chrono::milliseconds node_timeout{0};
+    /// For connecting, TLS and the handshake together.
+    std::chrono::milliseconds connect_timeout{1000};
+    /// How long a waiting acquire goes on while no server can be reached.
+    std::chrono::milliseconds patience{5000};
+
+    /// The longest ttl that any lease of any client may have: what a forgetful server waits for.
+    std::chrono::milliseconds max_ttl{60'000};
+    /// How long an idle fencing counter is kept. Long against any backward step of a server's
+    /// wall clock, which is what the order of tokens rests on when a counter has expired.
+    std::chrono::milliseconds fence_retention{3'600'000};
+    /// Bound on the rate error between two clocks, in thousandths.
+    unsigned drift_per_mille = 10;
+
+    /// A server that has restarted grants nothing until every earlier lease is over.
+    bool restart_guard = false;
+    /// Allow servers that may evict lock keys (any maxmemory-policy but noeviction).
+    bool allow_eviction = false;
+
+    log_callback log;
+};
+
+/// How one lock is taken and kept.
+struct acquire_options {
+    std::chrono::milliseconds ttl{30'000};
+
+    /// Renewed in the background every ttl/3 while held. False: a fixed lease.
+    bool renew = true;
+    /// Caps the whole hold, renewals included. Zero: no cap.
+    std::chrono::milliseconds max_hold{0};
+
+    /// Draw a fencing token. Without it an acquire is a plain SET NX PX, and token() is 0.
+    bool fencing = true;
+    /// Lock-delay: the holder stops believing at least this long before the servers let the
+    /// next one in. Below ttl/2.
+    std::chrono::milliseconds guard_time{0};
+    /// An acquire that would leave less validity than this counts as failed. Zero: loss_notice.
+    std::chrono::milliseconds min_validity{0};
+    /// How long before the deadline a loss is announced by stop_token(). Zero: ttl/6.
+    std::chrono::milliseconds loss_notice{0};
+
+    /// Wait for the server's answer in unlock() and destructors. False: it is sent, not awaited.
+    bool await_release = true;
+
+    std::string label;  // instead of the client's
+};
+
+}  // namespace holdfast

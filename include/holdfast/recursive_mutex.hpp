@@ -1,0 +1,51 @@
+#pragma once
+
+#include "holdfast/mutex.hpp"
+
+namespace holdfast {
+
+/// A mutex that the thread that holds it may lock again. Re-entry is counted here, per thread and
+/// per object, and costs no round trip. The lock is given back by as many unlock() as lock().
+///
+/// Everything else is as for mutex. Locking again does not look at the deadline: ask current()
+/// whether what this thread holds is still valid.
+class recursive_mutex {
+  public:
+    recursive_mutex(client& through, std::string key, acquire_options how = {});
+    recursive_mutex(const recursive_mutex&) = delete;
+    recursive_mutex& operator=(const recursive_mutex&) = delete;
+    ~recursive_mutex();
+
+    void lock();
+    void lock(std::error_code& error);
+    bool try_lock();
+    bool try_lock(std::error_code& error);
+
+    template <typename Rep, typename Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+        return reenter() || enter(inner_.try_lock_for(wait));
+    }
+    template <typename Clock, typename Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
+        return reenter() || enter(inner_.try_lock_until(when));
+    }
+
+    void unlock() noexcept;
+    void unlock(std::error_code& error) noexcept;
+
+    [[nodiscard]] const lease* current() const noexcept { return inner_.current(); }
+
+    /// How often the calling thread has locked it.
+    [[nodiscard]] std::size_t depth() const noexcept;
+
+  private:
+    class depths;
+
+    bool reenter();
+    bool enter(bool locked);
+
+    mutex inner_;
+    std::unique_ptr<depths> depths_;
+};
+
+}  // namespace holdfast
