@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "net/endpoint.hpp"
+
+namespace holdfast::net {
+
+inline constexpr std::size_t max_url_length = 4096;
+inline constexpr std::size_t max_socket_path_length = 107;  // sun_path, less its final NUL
+inline constexpr unsigned max_database = 2'147'483'647;
+
+struct parsed_url {
+    endpoint where;
+    /// The caller's query parameters, decoded, in the order of the URL, each at most once.
+    std::vector<std::pair<std::string, std::string>> parameters;
+
+    bool operator==(const parsed_url&) const = default;
+};
+
+/// What is wrong with a URL, at which character, and how to write it instead.
+///
+/// The message may be shown and logged: it never quotes what stands between "//" and "@", nor any
+/// other part where a mistyped URL might hold a password. It says "at character N" instead. What it
+/// does quote: an unknown scheme, the name of a query parameter, and a `host:port` given without
+/// a scheme.
+struct url_error {
+    std::string message;
+    std::size_t position = 0;  ///< of the offending character, from 0; the message counts from 1
+};
+
+/// Reads the address of one server.
+///
+///   redis://[user][:password]@host[:port][/database]     also with ?db=N instead of /database
+///   rediss://...                                         the same over TLS
+///   unix://[[user][:password]@]/path/to/socket[?db=N]
+///
+/// - The scheme may be in either case. `local:` belongs to the command line, and Sentinel and
+///   Cluster are not supported yet; both get an error that says so.
+/// - Everything after the scheme is percent-decoded, once; a '+' is a '+'. The password may hold
+///   any byte. In a host or path, control characters are refused even when encoded: they
+///   would end up in messages and, as NUL, cut a name short.
+/// - In the user and the password, "/ ? # @ %" must be encoded, and in the user ':' too.
+/// - IPv6 addresses stand in brackets, with an optional zone: `[fe80::1%25eth0]`.
+/// - A query parameter other than `db` must be one of `known_parameters`, and none may be repeated.
+///   Their values are for the caller to judge.
+///
+/// Thread safety: a pure function. Errors: only by value; may throw std::bad_alloc.
+std::variant<parsed_url, url_error> parse_url(
+    std::string_view text, std::span<const std::string_view> known_parameters = {});
+
+}  // namespace holdfast::net
