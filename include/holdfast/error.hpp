@@ -11,6 +11,7 @@ enum class errc {
     unreachable = 1,  // no server, or no majority of servers, answered in time
     authentication,   // user or password refused
     permission,       // the ACL does not allow a command or a key that we need
+    untrusted,        // the server's certificate was refused
     protocol,         // what answered is not a Redis
     wrong_type,       // the key exists and is not a lock
     unsafe_server,    // the server's settings can lose locks (eviction, replica)

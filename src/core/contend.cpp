@@ -1,6 +1,7 @@
 #include "core/contend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace holdfast::core {
@@ -15,6 +16,18 @@ constexpr duration expiry_slack = std::chrono::milliseconds(1);
 constexpr duration expiry_jitter = std::chrono::milliseconds(3);
 
 }  // namespace
+
+rival summarize(std::span<const duration> denied, std::size_t nodes, bool tracked) {
+    const auto free = nodes - denied.size();
+    if (free >= majority(nodes)) return {};
+    std::array<duration, max_nodes> sorted{};
+    std::copy(denied.begin(), denied.end(), sorted.begin());
+    const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(denied.size());
+    std::sort(sorted.begin(), end);
+    const auto needed = majority(nodes) - free;
+    const bool known = sorted.front() >= duration{0};
+    return {.remaining = known ? sorted[needed - 1] : duration{-1}, .tracked = tracked};
+}
 
 contend::contend(const config& settings)
     : config_(settings), delay_(settings.first_delay, settings.longest_delay) {}
@@ -37,7 +50,7 @@ contend::decision contend::on(const attempted& answer, time_point now, std::uint
         case acquire::verdict::cancelled: return finish(answer.how);
         case acquire::verdict::contended: return after_contention(answer.other, now, chance);
         case acquire::verdict::unreachable:
-        case acquire::verdict::too_late: return after_outage(answer.how, now, chance);
+        case acquire::verdict::too_late: return after_outage(answer, now, chance);
         case acquire::verdict::none: break;
     }
     assert(!"an attempt that was not decided");
@@ -90,13 +103,13 @@ contend::decision contend::after_contention(const rival& other, time_point now,
     return sleep_until(next_look(other, now, chance));
 }
 
-contend::decision contend::after_outage(acquire::verdict how, time_point now,
+contend::decision contend::after_outage(const attempted& answer, time_point now,
                                         std::uint64_t chance) {
-    last_ = how;
-    if (!config_.waits || now >= config_.give_up_at) return finish(how);
+    last_ = answer.how;
+    if (!config_.waits || answer.hopeless || now >= config_.give_up_at) return finish(last_);
     if (out_since_ == never) out_since_ = now;
     const auto patience_ends = after(out_since_, config_.patience);
-    if (now >= patience_ends) return finish(how);
+    if (now >= patience_ends) return finish(last_);
     return sleep_until(std::min(now + delay_.next(chance), patience_ends));
 }
 

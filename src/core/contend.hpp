@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <variant>
 
 #include "core/acquire.hpp"
@@ -34,6 +35,12 @@ struct rival {
     bool tracked = false;    // we will be told when the key goes away
 };
 
+/// What a denied attempt on several nodes learned: when enough of the denying nodes will have let
+/// go for a majority to be free. A vote that was merely split has no such time.
+///
+/// `denied` holds the remaining lease at each denying node (negative: not known).
+rival summarize(std::span<const duration> denied, std::size_t nodes, bool tracked);
+
 class contend {
   public:
     enum class state : std::uint8_t { idle, attempting, waiting, done };
@@ -52,6 +59,7 @@ class contend {
     struct attempted {
         acquire::verdict how;
         rival other{};
+        bool hopeless = false;  // asking again changes nothing: a wrong password, not a lock
     };
     struct told {
         node_index node;
@@ -86,7 +94,7 @@ class contend {
     decision finish(acquire::verdict how);
     decision sleep_until(time_point when);
     decision after_contention(const rival& other, time_point now, std::uint64_t chance);
-    decision after_outage(acquire::verdict how, time_point now, std::uint64_t chance);
+    decision after_outage(const attempted& answer, time_point now, std::uint64_t chance);
     [[nodiscard]] time_point next_look(const rival& other, time_point now, std::uint64_t chance);
 
     config config_;

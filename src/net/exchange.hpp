@@ -1,0 +1,39 @@
+#pragma once
+
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <cstdint>
+#include <string>
+
+#include "net/failure.hpp"
+#include "resp/view.hpp"
+
+namespace holdfast::net {
+
+/// Whoever sends requests and wants their answers. One object may have several under way, at
+/// several nodes; the tag, which only its maker understands, tells them apart.
+///
+/// Exactly one of answered() and failed() follows every request, unless its node is destroyed.
+/// Both are called with the client's lock held, and may send further requests.
+class exchange : public boost::intrusive_ref_counter<exchange> {
+  public:
+    using tag = std::uint64_t;
+
+    virtual ~exchange() = default;
+
+    /// Appends the request. `by_text`: scripts as EVAL with their text, not as EVALSHA. Called
+    /// again, with true, when the server did not know the script.
+    virtual void encode(tag request, bool by_text, std::string& out) = 0;
+
+    /// Whether the request is still wanted: asked before it is repeated by text.
+    [[nodiscard]] virtual bool wanted(tag) const { return true; }
+
+    /// Whether the answer would be a vote for a new holder, which not every node may cast.
+    [[nodiscard]] virtual bool asks_for_vote(tag) const { return false; }
+
+    virtual void answered(tag request, resp::view reply) = 0;
+
+    /// No answer, or none in time. The request may have been carried out all the same.
+    virtual void failed(tag request, const failure& why) = 0;
+};
+
+}  // namespace holdfast::net

@@ -1,0 +1,143 @@
+#include "net/node.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::net {
+namespace {
+
+constexpr auto first_delay = std::chrono::milliseconds(20);
+constexpr auto longest_delay = std::chrono::milliseconds(1000);
+
+core::server_facts facts_of(const greeting& said) {
+    return {.run_id = std::string(said.field("run_id")),
+            .eviction_policy = std::string(said.field("maxmemory_policy")),
+            .is_replica = said.field("role") == "slave",
+            .fsync_always = said.field("aof_enabled") == "1" && said.appendfsync == "always"};
+}
+
+}  // namespace
+
+node::node(boost::asio::io_context& io, std::mutex& guard, settings how, owner& listener)
+    : io_(io),
+      guard_(guard),
+      settings_(std::move(how)),
+      listener_(listener),
+      delay_(first_delay, longest_delay),
+      judge_(settings_.policy) {}
+
+void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
+                clock::time_point deadline, clock::time_point now) {
+    if (state_ == state::ready) return transmit({std::move(who), request, deadline}, now);
+    if (!must_wait(now)) return who->failed(request, last_failure_);
+    waiting_.push_back({std::move(who), request, deadline});
+}
+
+bool node::must_wait(clock::time_point now) {
+    if (state_ == state::idle) connect(now, state::connecting);
+    if (state_ == state::out && settings_.patient) connect(now, state::connecting);
+    return state_ == state::connecting;
+}
+
+void node::transmit(waiting request, clock::time_point now) {
+    if (request.who->asks_for_vote(request.request) && !judge_.may_vote(now)) {
+        return request.who->failed(request.request, why_no_vote(now));
+    }
+    connection_->send(std::move(request.who), request.request, request.deadline, now);
+}
+
+void node::flush() {
+    if (connection_) connection_->flush();
+}
+
+void node::expire(clock::time_point now) {
+    retired_.clear();
+    if (state_ == state::out && now >= retry_at_) {
+        connect(now, settings_.patient ? state::connecting : state::probing);
+    }
+    if (connection_) connection_->expire(now);
+    expire_waiting(now);
+}
+
+clock::time_point node::wake_at() const {
+    auto earliest = clock::time_point::max();
+    if (state_ == state::out) earliest = retry_at_;
+    if (connection_) earliest = connection_->wake_at();
+    for (const auto& request : waiting_) earliest = std::min(earliest, request.deadline);
+    return earliest;
+}
+
+void node::connect(clock::time_point now, state as) {
+    state_ = as;
+    connection_ = std::make_unique<connection>(io_, guard_, settings_.link,
+                                               static_cast<connection::owner&>(*this), now);
+}
+
+void node::on_ready(const greeting& said) {
+    const auto now = clock::now();
+    state_ = state::ready;
+    delay_.reset();
+    said_ = said;
+    facts_ = facts_of(said);
+    judge_.assess(facts_, now);
+    listener_.on_ready(*this);
+    for (auto& request : std::exchange(waiting_, {})) transmit(std::move(request), now);
+}
+
+void node::on_down(const failure& why) {
+    state_ = state::out;
+    last_failure_ = why;
+    retry_at_ = clock::now() + delay_.next(listener_.chance());
+    judge_.disconnected();
+    retired_.push_back(std::move(connection_));
+    listener_.on_down(*this, why);
+    fail_waiting(why);
+}
+
+void node::on_push(resp::view message) { listener_.on_push(*this, message); }
+
+void node::fail_waiting(const failure& why) {
+    for (const auto& request : std::exchange(waiting_, {})) {
+        request.who->failed(request.request, why);
+    }
+}
+
+void node::expire_waiting(clock::time_point now) {
+    std::deque<waiting> late;
+    std::erase_if(waiting_, [&](waiting& request) {
+        const bool overdue = now >= request.deadline;
+        if (overdue) late.push_back(std::move(request));
+        return overdue;
+    });
+    for (const auto& request : late) {
+        request.who->failed(request.request, {.message = "not connected in time"});
+    }
+}
+
+failure node::why_no_vote(clock::time_point now) const {
+    if (judge_.at(now) == core::judge::standing::voided) {
+        return {.code = errc::unsafe_server, .message = "its clock jumped; it may not vote yet"};
+    }
+    if (judge_.reason() == core::judge::flaw::replica) {
+        return {.code = errc::unsafe_server, .message = "is a replica; give the master's address"};
+    }
+    return {errc::unsafe_server,
+            "maxmemory-policy is " + facts_.eviction_policy +
+                ", which may evict lock keys; set it to noeviction, or allow eviction",
+            true};
+}
+
+void node::close(const failure& why) {
+    auto last = std::move(connection_);
+    state_ = state::closed;
+    last_failure_ = why;
+    if (last) last->fail_all(why);
+    retired_.push_back(std::move(last));
+    fail_waiting(why);
+}
+
+void node::abandon() noexcept {
+    if (connection_) connection_->abandon();
+}
+
+}  // namespace holdfast::net

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/backoff.hpp"
+#include "core/judge.hpp"
+#include "net/connection.hpp"
+
+namespace holdfast::net {
+
+/// One server that votes: makes its connection, makes it again, and knows what it is worth.
+///
+///   state        meaning                               a request that comes
+///   idle         never used                            connects, and waits
+///   connecting   the first try, or a patient one       waits, until its own deadline
+///   probing      trying again after a failure          fails at once: callers do not probe
+///   ready        connected and judged                  is sent; votes only where judged fit
+///   out          failed, waiting to try again          fails at once; a patient node tries now
+///
+/// Patient is the node of a client that has no other: there is nobody else to ask.
+/// Everything is called with the client's lock held.
+class node final : private connection::owner {
+  public:
+    class owner {
+      public:
+        virtual void on_ready(node& which) = 0;
+        virtual void on_down(node& which, const failure& why) = 0;
+        virtual void on_push(node& which, resp::view message) = 0;
+        virtual std::uint64_t chance() = 0;
+
+      protected:
+        ~owner() = default;
+    };
+
+    struct settings {
+        std::size_t index = 0;
+        connection::settings link;
+        core::judge_policy policy;
+        bool patient = true;
+    };
+
+    node(boost::asio::io_context& io, std::mutex& guard, settings how, owner& listener);
+
+    void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
+              clock::time_point now);
+    void flush();
+
+    /// Connects, reconnects, and reports what is overdue. Call it at wake_at().
+    void expire(clock::time_point now);
+    [[nodiscard]] clock::time_point wake_at() const;
+
+    [[nodiscard]] std::size_t index() const { return settings_.index; }
+    [[nodiscard]] std::string name() const { return settings_.link.where.name(); }
+    [[nodiscard]] bool tls() const { return settings_.link.where.tls; }
+    [[nodiscard]] bool ready() const { return state_ == state::ready; }
+    [[nodiscard]] bool opening() const {
+        return state_ == state::connecting || state_ == state::probing;
+    }
+    [[nodiscard]] bool has_unsent() const { return ready() && connection_->has_unsent(); }
+    [[nodiscard]] bool awaits_answers() const { return ready() && connection_->awaits_answers(); }
+    [[nodiscard]] const greeting& said() const { return said_; }
+    [[nodiscard]] const core::server_facts& facts() const { return facts_; }
+    [[nodiscard]] core::judge& judge() { return judge_; }
+
+    /// Fails whatever waits or is under way, and connects no more.
+    void close(const failure& why);
+
+    void abandon() noexcept;
+
+  private:
+    enum class state : std::uint8_t { idle, connecting, probing, ready, out, closed };
+
+    struct waiting {
+        boost::intrusive_ptr<exchange> who;
+        exchange::tag request;
+        clock::time_point deadline;
+    };
+
+    void on_ready(const greeting& said) override;
+    void on_down(const failure& why) override;
+    void on_push(resp::view message) override;
+
+    void connect(clock::time_point now, state as);
+    void transmit(waiting request, clock::time_point now);
+    void fail_waiting(const failure& why);
+    void expire_waiting(clock::time_point now);
+    [[nodiscard]] bool must_wait(clock::time_point now);
+    [[nodiscard]] failure why_no_vote(clock::time_point now) const;
+
+    boost::asio::io_context& io_;
+    std::mutex& guard_;
+    settings settings_;
+    owner& listener_;
+
+    state state_ = state::idle;
+    std::unique_ptr<connection> connection_;
+    std::vector<std::unique_ptr<connection>> retired_;  // until nobody is inside them any more
+    std::deque<waiting> waiting_;
+    core::backoff delay_;
+    clock::time_point retry_at_{};
+    failure last_failure_;
+
+    greeting said_;
+    core::server_facts facts_;
+    core::judge judge_;
+};
+
+}  // namespace holdfast::net

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "net/endpoint.hpp"
+#include "net/failure.hpp"
+
+namespace holdfast::net {
+
+/// One byte stream to a server: TCP, unix socket, or TLS over either.
+///
+/// Every call is made with `guard` held; every event is delivered with it held, from whichever
+/// thread runs the io_context. After close() no event comes any more. Buffers stay valid until
+/// their event or close(): they are kept alive by whoever closes.
+class transport {
+  public:
+    class events {
+      public:
+        virtual void on_open(std::optional<failure> why_not) = 0;
+        virtual void on_read(bool ok, std::size_t bytes) = 0;
+        virtual void on_written(bool ok) = 0;
+
+      protected:
+        ~events() = default;
+    };
+
+    /// Throws std::system_error with errc::invalid_option where TLS files cannot be used.
+    static std::shared_ptr<transport> make(boost::asio::io_context& io, const endpoint& where,
+                                           std::mutex& guard, events& listener);
+
+    virtual ~transport() = default;
+
+    virtual void open() = 0;
+    virtual void read(boost::asio::mutable_buffer into) = 0;
+
+    /// Writes at once what the kernel takes, from any thread, without an event. Zero where
+    /// nothing could be written this way: then write() is the way.
+    virtual std::size_t write_now(boost::asio::const_buffer what) noexcept = 0;
+    virtual void write(boost::asio::const_buffer what) = 0;
+
+    virtual void close() noexcept = 0;
+
+    /// Closes the descriptor in a forked child, without a word to the server.
+    virtual void abandon() noexcept = 0;
+};
+
+}  // namespace holdfast::net
