@@ -7,6 +7,8 @@ if(HOLDFAST_WERROR)
   target_compile_options(holdfast_flags INTERFACE -Werror)
 endif()
 if(HOLDFAST_SANITIZE)
-  add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-omit-frame-pointer)
+  # Without the second flag undefined behaviour is only printed, and the test passes.
+  add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
 endif()
