@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -21,6 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
 
 sockaddr_in loopback(std::uint16_t port) {
     sockaddr_in address{};
@@ -114,7 +114,7 @@ file_descriptor begin_connect_to_loopback(std::uint16_t port) {
     const sockaddr_in address = loopback(port);
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
         errno != EINPROGRESS)
-        throw_errno("cannot connect to 127.0.0.1:" + std::to_string(port));
+        socket.reset();
     return socket;
 }
 
@@ -129,15 +129,27 @@ void close_with_reset(file_descriptor& socket) {
 }
 
 bool wait_readable(int descriptor, nanoseconds bound) {
-    const auto deadline = std::chrono::steady_clock::now() + bound;
-    pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
-    while (true) {
-        const auto left = deadline - std::chrono::steady_clock::now();
-        const timespec time = to_timespec(std::max<nanoseconds>(left, nanoseconds{0}));
-        const int ready = ::ppoll(&wanted, 1, &time, nullptr);
-        if (ready >= 0) return ready > 0;
-        if (errno != EINTR) throw_errno("cannot poll");
-    }
+    const auto deadline = steady_clock::now() + bound;
+    std::vector<pollfd> wanted{{.fd = descriptor, .events = POLLIN, .revents = 0}};
+    do poll_until(wanted, deadline);
+    while (wanted.front().revents == 0 && steady_clock::now() < deadline);
+    return wanted.front().revents != 0;
+}
+
+void poll_until(std::vector<pollfd>& wanted, std::optional<steady_clock::time_point> deadline) {
+    timespec left{};
+    if (deadline) left = to_timespec(std::max(*deadline - steady_clock::now(), nanoseconds{0}));
+    for (pollfd& entry : wanted) entry.revents = 0;
+    if (::ppoll(wanted.data(), wanted.size(), deadline ? &left : nullptr, nullptr) < 0 &&
+        errno != EINTR)
+        throw_errno("cannot poll");
+}
+
+file_descriptor accept_connection(const file_descriptor& listener) {
+    file_descriptor socket{
+        ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (socket) send_without_delay(socket);
+    return socket;
 }
 
 }  // namespace holdfast::test

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "support/file_descriptor.hpp"
 
@@ -35,6 +39,7 @@ file_descriptor connect_to_unix_socket(const std::filesystem::path& path,
                                        std::chrono::milliseconds bound);
 
 /// Begins a non-blocking connection; it is made, or has failed, when the socket is writable.
+/// None if it failed at once.
 file_descriptor begin_connect_to_loopback(std::uint16_t port);
 
 /// Small writes leave at once instead of waiting for an acknowledgement of earlier ones.
@@ -45,5 +50,13 @@ void close_with_reset(file_descriptor& socket);
 
 /// Waits until the descriptor is readable, at its end or failed; false when `bound` passed first.
 bool wait_readable(int descriptor, std::chrono::nanoseconds bound);
+
+/// Waits until something is wanted of one of the descriptors or the deadline, if any, has passed.
+/// May return early.
+void poll_until(std::vector<pollfd>& wanted,
+                std::optional<std::chrono::steady_clock::time_point> deadline);
+
+/// The next connection of a listening socket, non-blocking; none if nobody waits.
+file_descriptor accept_connection(const file_descriptor& listener);
 
 }  // namespace holdfast::test
