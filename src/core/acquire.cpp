@@ -26,8 +26,9 @@ acquire::actions acquire::step(const event& happened, time_point now) {
 time_point acquire::valid_until() const { return config_.timing.valid_until(started_at_); }
 
 acquire::actions acquire::on(const granted& answer, time_point now) {
-    pending_.erase(answer.node);
     if (state_ == state::failed) return {};
+    pending_.erase(answer.node);
+    unknown_.erase(answer.node);
     granted_.insert(answer.node);
     counter_[answer.node.value] = answer.counter;
     if (state_ != state::held) return decide(now);
@@ -37,23 +38,27 @@ acquire::actions acquire::on(const granted& answer, time_point now) {
 }
 
 acquire::actions acquire::on(const denied& answer, time_point now) {
+    if (decided()) return {};
     pending_.erase(answer.node);
+    unknown_.erase(answer.node);
     denied_.insert(answer.node);
-    return decided() ? actions{} : decide(now);
+    return decide(now);
 }
 
 acquire::actions acquire::on(const unknown& answer, time_point now) {
+    if (decided()) return {};
     pending_.erase(answer.node);
     granted_.erase(answer.node);
     unknown_.insert(answer.node);
-    return decided() ? actions{} : decide(now);
+    return decide(now);
 }
 
 acquire::actions acquire::on(const committed& answer, time_point now) {
     assert(state_ != state::collecting);
+    if (decided()) return {};
     auto& counter = counter_[answer.node.value];
     counter = std::max(counter, answer.token);
-    return decided() ? actions{} : decide(now);
+    return decide(now);
 }
 
 acquire::actions acquire::on(const disowned& answer, time_point now) {
@@ -85,14 +90,13 @@ acquire::actions acquire::commit_or_hold(time_point now) {
     return bring_up(granted_ - up - awaiting_commit());
 }
 
+// Nobody behind is left without a commit: each step on the way here has sent it to all of them.
 acquire::actions acquire::hold(time_point now) {
     const auto enough = std::max(config_.timing.min_validity, duration{1});
     if (valid_until() - now < enough) return fail(verdict::too_late);
     state_ = state::held;
     verdict_ = verdict::held;
-    auto result = bring_up(granted_ - committed_nodes() - awaiting_commit());
-    result.decided = true;
-    return result;
+    return {.decided = true};
 }
 
 // Where everybody has denied, nothing of ours can have landed. Anything else is cleaned up
@@ -127,9 +131,11 @@ node_set acquire::awaiting_commit() const {
     return result;
 }
 
+// Who has not answered yet is not out of reach: with one of three nodes down, a single denial
+// decides, and that is contention.
 acquire::verdict acquire::failure() const {
-    const auto answered = granted_.size() + denied_.size();
-    return answered >= majority(config_.nodes) ? verdict::contended : verdict::unreachable;
+    const auto in_reach = config_.nodes - unknown_.size();
+    return in_reach >= majority(config_.nodes) ? verdict::contended : verdict::unreachable;
 }
 
 }  // namespace holdfast::core

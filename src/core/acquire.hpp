@@ -14,7 +14,7 @@
 ///   state        meaning
 ///   idle         not started
 ///   collecting   asked everywhere, fewer than q grants yet
-///   committing   q grants, but fewer than q of those counters stand at the token yet
+///   committing   q grants at least once, but fewer than q of those counters stand at the token
 ///   held         decided: q nodes are committed and enough validity is left
 ///   failed       decided: `verdict()` says why; releases are on their way
 ///
@@ -28,6 +28,10 @@
 ///
 /// "release follows it": the release was sent after the acquire on the same connection, so a
 /// grant that is answered late has been undone by the time anybody could act on it.
+///
+/// An answer that comes after `unknown` was reported for its node is an answer like any other. The
+/// driver releases nothing by itself: a release that it sent for a late grant could undo what a
+/// renewal of the same lease has counted in the meantime.
 namespace holdfast::core {
 
 /// What a node said to a request for its vote.
@@ -40,8 +44,8 @@ class acquire {
     enum class verdict : std::uint8_t {
         none,         // not decided
         held,         // ours until valid_until()
-        contended,    // a majority answered, but did not grant
-        unreachable,  // no majority answered
+        contended,    // denied, and no majority is out of reach
+        unreachable,  // so many are unknown that no majority can have answered
         too_late,     // granted, but with too little validity left
         cancelled,    // the caller gave up
     };
