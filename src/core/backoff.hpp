@@ -17,19 +17,20 @@ constexpr duration fraction_of(duration span, std::uint64_t chance) {
 /// Half of it is fixed, so that it really grows; half is chance, so that rivals part ways.
 class backoff {
   public:
-    constexpr backoff(duration first, duration most) : first_(first), most_(most) {}
+    constexpr backoff(duration first, duration most)
+        : first_(std::min(first, most)), most_(most), whole_(first_) {}
 
     constexpr duration next(std::uint64_t chance) {
-        const auto whole = std::min(first_ * (std::int64_t{1} << exponent_), most_);
-        if (whole < most_) ++exponent_;
+        const auto whole = whole_;
+        whole_ = whole > most_ / 2 ? most_ : whole * 2;
         return whole / 2 + fraction_of(whole / 2, chance);
     }
-    constexpr void reset() { exponent_ = 0; }
+    constexpr void reset() { whole_ = first_; }
 
   private:
     duration first_;
     duration most_;
-    unsigned exponent_ = 0;  // stops growing at `most_`, so the shift stays small
+    duration whole_;  // of the next delay
 };
 
 }  // namespace holdfast::core
