@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -12,7 +11,7 @@
 ///                  holder      line                         whose turn
 ///   join           -           appended                     the new one, if alone and no holder
 ///   leave          -           taken out                    the next, if the head left; no holder
-///   took           set         head taken out               nobody
+///   took           set         it is taken out, if there    nobody
 ///   freed          cleared     -                            the head
 namespace holdfast::core {
 
@@ -35,7 +34,10 @@ class local_line {
     }
 
     /// `hold` now holds the key. It may have come by itself (an attempt that does not wait).
-    void took(local_id hold) { holder_ = hold; }
+    void took(local_id hold) {
+        holder_ = hold;
+        std::erase(line_, hold);
+    }
 
     /// The hold was released or lost. Returns whose turn it is now, if that changed. A hold that
     /// has been replaced meanwhile changes nothing.
