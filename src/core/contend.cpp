@@ -53,7 +53,7 @@ contend::decision contend::on(const attempted& answer, time_point now, std::uint
         case acquire::verdict::too_late: return after_outage(answer, now, chance);
         case acquire::verdict::none: break;
     }
-    assert(!"an attempt that was not decided");
+    assert(answer.how != acquire::verdict::none);
     return finish(acquire::verdict::unreachable);
 }
 
@@ -61,6 +61,7 @@ contend::decision contend::on(const told& answer, time_point now, std::uint64_t 
     if (state_ == state::idle) return {.wake_at = config_.give_up_at};
     told_by_.insert(answer.node);
     if (state_ == state::attempting) return {.wake_at = config_.give_up_at};
+    if (stepping_back_) return sleep_until(wake_at_);
     if (told_by_.size() >= majority(config_.nodes)) return attempt();
     return sleep_until(
         std::min(wake_at_, now + settling_time + fraction_of(settling_time, chance)));
@@ -79,6 +80,7 @@ contend::decision contend::on(const cancelled&, time_point, std::uint64_t) {
 contend::decision contend::attempt() {
     state_ = state::attempting;
     told_by_ = {};
+    stepping_back_ = false;
     return {.what = action::attempt, .wake_at = config_.give_up_at};
 }
 
@@ -94,11 +96,15 @@ contend::decision contend::sleep_until(time_point when) {
     return {.wake_at = wake_at_};
 }
 
+// After a split vote every rival releases what it got, and all would be told of that at the same
+// moment, try again at once and split the vote again. Chance has to part them: no word hastens it.
 contend::decision contend::after_contention(const rival& other, time_point now,
                                             std::uint64_t chance) {
     last_ = acquire::verdict::contended;
     out_since_ = never;
     if (!config_.waits || now >= config_.give_up_at) return finish(last_);
+    stepping_back_ = other.split;
+    if (stepping_back_) return sleep_until(now + delay_.next(chance));
     if (told_by_.size() >= majority(config_.nodes)) return attempt();
     return sleep_until(next_look(other, now, chance));
 }
@@ -114,7 +120,7 @@ contend::decision contend::after_outage(const attempted& answer, time_point now,
 }
 
 // Told: sleep until the lease would run out, with a net below in case the word is lost.
-// Not told, or a split vote in which nobody holds: poll, less and less often.
+// Not told: poll, less and less often.
 time_point contend::next_look(const rival& other, time_point now, std::uint64_t chance) {
     if (!told_by_.empty()) return now + settling_time + fraction_of(settling_time, chance);
     const bool expires = other.remaining >= duration{0};

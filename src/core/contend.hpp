@@ -21,7 +21,8 @@
 ///   turn         attempt         remember                attempt             ignored
 ///   attempted    asserted        hold, wait or give up   asserted            ignored: cancelled
 ///   told         ignored: the    remember: the answer    attempt, or soon    ignored
-///                attempt asks    may be older than it    after (N > 1)
+///                attempt asks    may be older than it    after (N > 1); not
+///                                                        after a split vote
 ///   tick         give up if the caller's time is over    attempt or give up  ignored
 ///   cancelled    done            done; the caller        done                ignored
 ///                                cancels the acquire
@@ -33,6 +34,7 @@ namespace holdfast::core {
 struct rival {
     duration remaining{-1};  // of its lease; negative: not known, or no expiry
     bool tracked = false;    // we will be told when the key goes away
+    bool split = false;      // nobody can have a majority: all who tried are stepping back
 };
 
 /// What a denied attempt on several nodes learned: when enough of the denying nodes will have let
@@ -104,7 +106,8 @@ class contend {
     backoff delay_;
     time_point out_since_ = never;  // since when no majority was in reach
     time_point wake_at_ = never;
-    node_set told_by_{};  // since the last attempt began
+    node_set told_by_{};          // since the last attempt began
+    bool stepping_back_ = false;  // the last attempt was a split vote
 };
 
 }  // namespace holdfast::core
