@@ -20,12 +20,12 @@ struct access;
 /// Who holds a lock, as far as the owner token tells. A lock that another library took has an
 /// owner and nothing else.
 struct holder {
-    std::string owner;  // the value of the key; empty: not a lock that anybody holds, see below
-    std::string user;
-    std::string host;
+    std::string owner{};  // the value of the key; empty: not a lock that anybody holds, see below
+    std::string user{};
+    std::string host{};
     std::uint64_t pid = 0;
-    std::string label;
-    std::optional<std::chrono::milliseconds> remaining;  // of its lease; nullopt: never expires
+    std::string label{};
+    std::optional<std::chrono::milliseconds> remaining{};  // of its lease; nullopt: never expires
 
     /// The server has restarted and grants nothing to anybody for `remaining`.
     bool quarantine = false;
@@ -120,7 +120,7 @@ class acquisition : public std::optional<lease> {
 
   private:
     friend struct detail::access;
-    std::optional<holder> held_by_;
+    std::optional<holder> held_by_{};
 };
 
 }  // namespace holdfast

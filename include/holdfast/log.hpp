@@ -12,10 +12,10 @@ enum class log_level : std::uint8_t { debug, info, warning, error };
 /// owner token that would allow a release, is ever in it.
 struct log_record {
     log_level level = log_level::info;
-    std::string_view event;    // stable, for filters: "connected", "lease_lost", ...
-    std::string_view message;  // for people
-    std::string_view key;      // the lock, if it is about one
-    std::string_view node;     // host:port, if it is about one
+    std::string_view event{};    // stable, for filters: "connected", "lease_lost", ...
+    std::string_view message{};  // for people
+    std::string_view key{};      // the lock, if it is about one
+    std::string_view node{};     // host:port, if it is about one
 };
 
 /// Called from whichever thread drives the client, while it holds the client's internal lock: be

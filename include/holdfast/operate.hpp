@@ -19,19 +19,19 @@ namespace holdfast {
 
 /// How one key stands at the servers. Held: one owner has a majority.
 struct lock_status {
-    std::string key;
-    std::optional<holder> held_by;  // of the owner with most votes
-    std::uint64_t token = 0;        // the fencing counter as it stands; 0: none
-    std::size_t votes = 0;          // nodes that hold it for that owner
-    std::size_t nodes = 0;          // nodes asked
+    std::string key{};
+    std::optional<holder> held_by{};  // of the owner with most votes
+    std::uint64_t token = 0;          // the fencing counter as it stands; 0: none
+    std::size_t votes = 0;            // nodes that hold it for that owner
+    std::size_t nodes = 0;            // nodes asked
 
     struct node_view {
-        std::string node;   // its name
-        std::string owner;  // what the key holds there; empty: nothing
-        std::optional<std::chrono::milliseconds> remaining;
-        std::string error;  // why it could not say
+        std::string node{};   // its name
+        std::string owner{};  // what the key holds there; empty: nothing
+        std::optional<std::chrono::milliseconds> remaining{};
+        std::string error{};  // why it could not say
     };
-    std::vector<node_view> views;  // one per node, in the order of the URLs
+    std::vector<node_view> views{};  // one per node, in the order of the URLs
 };
 
 [[nodiscard]] lock_status inspect(client& through, std::string_view key);
@@ -52,26 +52,26 @@ void list(client& through, std::string_view glob,
 
 /// What can be seen of one server. Unset: it could not be found out; `error` may say why.
 struct server_report {
-    std::string node;
-    std::string error;  // unreachable, refused, ...: nothing below is set then
-    std::error_code code;
+    std::string node{};
+    std::string error{};  // unreachable, refused, ...: nothing below is set then
+    std::error_code code{};
     std::chrono::nanoseconds round_trip{};  // median of several
     bool tls = false;
-    int protocol = 0;     // RESP version in use: 3 or 2
-    std::string product;  // "redis" or "valkey"
-    std::string version;
-    std::string run_id;
-    std::string role;             // "master", "slave"
-    std::string eviction_policy;  // maxmemory-policy
-    std::optional<std::uint64_t> maxmemory;
-    std::optional<bool> append_only;
-    std::string fsync;  // appendfsync
-    std::optional<bool> snapshots;
-    std::optional<std::chrono::milliseconds> clock_difference;  // its wall clock against ours
-    bool tracking = false;                    // tells waiters instead of being polled
-    std::vector<std::string> missing_rights;  // commands that the ACL refuses us
-    std::optional<bool> enlisted;             // the restart marker is of its present life
-    std::optional<std::chrono::milliseconds> quarantine;  // time left, if it is in one
+    int protocol = 0;       // RESP version in use: 3 or 2
+    std::string product{};  // "redis" or "valkey"
+    std::string version{};
+    std::string run_id{};
+    std::string role{};             // "master", "slave"
+    std::string eviction_policy{};  // maxmemory-policy
+    std::optional<std::uint64_t> maxmemory{};
+    std::optional<bool> append_only{};
+    std::string fsync{};  // appendfsync
+    std::optional<bool> snapshots{};
+    std::optional<std::chrono::milliseconds> clock_difference{};  // its wall clock against ours
+    bool tracking = false;                      // tells waiters instead of being polled
+    std::vector<std::string> missing_rights{};  // commands that the ACL refuses us
+    std::optional<bool> enlisted{};             // the restart marker is of its present life
+    std::optional<std::chrono::milliseconds> quarantine{};  // time left, if it is in one
 };
 
 [[nodiscard]] std::vector<server_report> examine(client& through);

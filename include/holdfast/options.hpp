@@ -17,23 +17,23 @@ inline constexpr std::size_t max_key_bytes = 64 * 1024;
 inline constexpr std::size_t max_label_bytes = 128;
 
 struct tls_options {
-    std::string ca_file;           // PEM; empty: the system's
-    std::string certificate_file;  // PEM, for mutual TLS
-    std::string key_file;          // PEM, with certificate_file
-    std::string server_name;       // for SNI and verification; empty: the URL's host
-    bool verify = true;            // chain and host name
+    std::string ca_file{};           // PEM; empty: the system's
+    std::string certificate_file{};  // PEM, for mutual TLS
+    std::string key_file{};          // PEM, with certificate_file
+    std::string server_name{};       // for SNI and verification; empty: the URL's host
+    bool verify = true;              // chain and host name
 };
 
 /// How to reach the servers, and how far to trust them.
 struct options {
-    std::vector<std::string> urls;  // redis://, rediss://, unix:// ; see doc/urls.md
+    std::vector<std::string> urls{};  // redis://, rediss://, unix:// ; see doc/urls.md
 
-    std::string user;      // where the URL has none
-    std::string password;  // where the URL has none
-    tls_options tls;
+    std::string user{};      // where the URL has none
+    std::string password{};  // where the URL has none
+    tls_options tls{};
 
-    std::string prefix;                    // put before every key
-    std::string label;                     // shown to whoever asks who holds a lock
+    std::string prefix{};                  // put before every key
+    std::string label{};                   // shown to whoever asks who holds a lock
     std::string client_name = "holdfast";  // CLIENT SETNAME
 
     /// For one answer of one node. Zero: one second.
@@ -56,7 +56,7 @@ struct options {
     /// Allow servers that may evict lock keys (any maxmemory-policy but noeviction).
     bool allow_eviction = false;
 
-    log_callback log;
+    log_callback log{};
 };
 
 /// How one lock is taken and kept.
@@ -81,7 +81,7 @@ struct acquire_options {
     /// Wait for the server's answer in unlock() and destructors. False: it is sent, not awaited.
     bool await_release = true;
 
-    std::string label;  // instead of the client's
+    std::string label{};  // instead of the client's
 };
 
 }  // namespace holdfast

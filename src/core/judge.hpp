@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/clock_watch.hpp"
 #include "core/time.hpp"
@@ -16,6 +18,11 @@
 ///   voided        its clock jumped; keys may die early until the     time, or a reconnect after it
 ///                 last lease of before is over
 namespace holdfast::core {
+
+/// Where a server keeps the run_id of the life in which it was last enlisted, and, while it may
+/// have forgotten locks, the reason why it grants none.
+inline constexpr std::string_view marker_key = "holdfast:node";
+inline constexpr std::string_view quarantine_key = "holdfast:quarantine";
 
 /// What a server says of itself in the handshake. Empty or false: it would not say.
 struct server_facts {

@@ -8,13 +8,11 @@ namespace {
 
 constexpr std::size_t first_buffer = std::size_t{16} * 1024;
 
-introduction introduce(const endpoint& where, const std::string& client_name) {
-    return {where.user, where.password, client_name, where.database};
+introduction introduce(const connection::settings& how) {
+    return {how.where.user, how.where.password, how.client_name, how.where.database, how.policy};
 }
 
-bool knows_no_script(resp::view reply) {
-    return reply.is_error() && reply.text().substr(0, 8) == "NOSCRIPT";
-}
+bool knows_no_script(std::string_view reply) { return reply.starts_with("-NOSCRIPT"); }
 
 }  // namespace
 
@@ -22,7 +20,7 @@ connection::connection(boost::asio::io_context& io, std::mutex& guard, const set
                        owner& listener, clock::time_point now)
     : listener_(listener),
       settings_(how),
-      handshake_(introduce(how.where, how.client_name)),
+      handshake_(introduce(how)),
       transport_(transport::make(io, how.where, guard, *this)),
       opening_until_(now + how.connect_timeout) {
     transport_->open();
@@ -39,17 +37,19 @@ void connection::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
 void connection::append(slot request) {
     request.who->encode(request.request, request.by_text, out_);
     slots_.push_back(std::move(request));
+    ++unsent_;
 }
 
 void connection::flush() {
     if (out_.empty() || !writing_.empty() || state_ == state::opening || state_ == state::down) {
         return;
     }
-    const auto sent = transport_->write_now(boost::asio::buffer(out_));
+    unsent_ = 0;
+    const auto sent = transport_->write_now(out_);
     if (sent == out_.size()) return out_.clear();
     out_.erase(0, sent);
     writing_.swap(out_);
-    transport_->write(boost::asio::buffer(writing_));
+    transport_->write(writing_);
 }
 
 void connection::expire(clock::time_point now) {
@@ -111,7 +111,7 @@ void connection::read_more() {
         received_ -= std::exchange(consumed_, 0);
         in_.resize(std::max(first_buffer, received_ * 2));
     }
-    transport_->read(boost::asio::buffer(in_.data() + received_, in_.size() - received_));
+    transport_->read({in_.data() + received_, in_.size() - received_});
 }
 
 void connection::take_frames() {
@@ -120,20 +120,24 @@ void connection::take_frames() {
         const auto found = framer_.scan(bytes);
         if (found == resp::framing::incomplete) return;
         if (found == resp::framing::malformed) {
-            return go_down({errc::protocol, "not a Redis: " + std::string(framer_.error()), true});
+            return go_down({errc::protocol,
+                            "not a Redis: " + std::string(framer_.error()) + " at byte " +
+                                std::to_string(framer_.error_position()),
+                            true});
         }
         const auto frame = bytes.substr(0, framer_.size());
         consumed_ += frame.size();
         framer_.reset();
-        take_frame(resp::view(frame));
+        take_frame(frame);
     }
 }
 
-void connection::take_frame(resp::view frame) {
-    if (frame.kind() == resp::kind::push) {
-        if (state_ == state::ready) listener_.on_push(frame);
+void connection::take_frame(std::string_view frame) {
+    const resp::view value(frame);
+    if (value.kind() == resp::kind::push) {
+        if (state_ == state::ready) listener_.on_push(value);
     } else if (state_ == state::greeting) {
-        take_greeting(frame);
+        take_greeting(value);
     } else {
         take_reply(frame);
     }
@@ -147,7 +151,7 @@ void connection::take_greeting(resp::view reply) {
     listener_.on_ready(handshake_.result());
 }
 
-void connection::take_reply(resp::view reply) {
+void connection::take_reply(std::string_view reply) {
     if (slots_.empty()) {
         return go_down({errc::protocol, "an answer that nobody asked for", true});
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <chrono>
 #include <deque>
@@ -41,6 +40,7 @@ class connection final : private transport::events {
     struct settings {
         endpoint where;
         std::string client_name;
+        core::judge_policy policy;
         clock::duration connect_timeout{};
         clock::duration silence_limit{};
     };
@@ -63,7 +63,7 @@ class connection final : private transport::events {
     [[nodiscard]] clock::time_point wake_at() const;
 
     [[nodiscard]] bool ready() const { return state_ == state::ready; }
-    [[nodiscard]] bool awaits_answers() const { return !slots_.empty(); }
+    [[nodiscard]] bool answers_on_their_way() const { return slots_.size() > unsent_; }
     [[nodiscard]] bool has_unsent() const { return !out_.empty(); }
 
     /// The oldest unanswered request is past its deadline.
@@ -90,9 +90,9 @@ class connection final : private transport::events {
 
     void read_more();
     void take_frames();
-    void take_frame(resp::view frame);
+    void take_frame(std::string_view frame);
     void take_greeting(resp::view reply);
-    void take_reply(resp::view reply);
+    void take_reply(std::string_view reply);
     void append(slot request);
     void go_down(const failure& why);
 
@@ -110,6 +110,7 @@ class connection final : private transport::events {
     resp::framer framer_;
 
     std::deque<slot> slots_;     // unanswered requests, oldest first
+    std::size_t unsent_ = 0;     // how many at the back are still in out_
     std::size_t expired_ = 0;    // how many at the front are past their deadline
     clock::time_point heard_{};  // when something was last received, or first asked for
     clock::time_point opening_until_{};

@@ -3,9 +3,9 @@
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "net/failure.hpp"
-#include "resp/view.hpp"
 
 namespace holdfast::net {
 
@@ -30,7 +30,8 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
     /// Whether the answer would be a vote for a new holder, which not every node may cast.
     [[nodiscard]] virtual bool asks_for_vote(tag) const { return false; }
 
-    virtual void answered(tag request, resp::view reply) = 0;
+    /// `reply` is one complete frame, for resp::view; its bytes are gone when this returns.
+    virtual void answered(tag request, std::string_view reply) = 0;
 
     /// No answer, or none in time. The request may have been carried out all the same.
     virtual void failed(tag request, const failure& why) = 0;

@@ -1,6 +1,10 @@
 #include "net/handshake.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "resp/encoder.hpp"
+#include "scripts/embedded.hpp"
 
 namespace holdfast::net {
 namespace {
@@ -27,6 +31,13 @@ std::string_view greeting::field(std::string_view name) const {
         line = end + 2;
     }
     return {};
+}
+
+core::server_facts greeting::facts() const {
+    return {.run_id = std::string(field("run_id")),
+            .eviction_policy = std::string(field("maxmemory_policy")),
+            .is_replica = field("role") == "slave",
+            .fsync_always = field("aof_enabled") == "1" && appendfsync == "always"};
 }
 
 failure explain(resp::view error_reply) {
@@ -62,7 +73,8 @@ void handshake::step(resp::view reply, std::string& out) {
     switch (state_) {
         case state::hello: return on_hello(reply, out);
         case state::legacy: return on_legacy(reply, out);
-        case state::facts: return on_fact(reply);
+        case state::facts: return on_fact(reply, out);
+        case state::enlisting: return on_enlisted(reply);
         case state::done:
         case state::failed: return;
     }
@@ -115,7 +127,7 @@ void handshake::ask(std::string& out, question what,
 
 // Only SELECT and a missing authentication are fatal: a restricted user may lock without being
 // allowed to read INFO, and a server without tracking is polled.
-void handshake::on_fact(resp::view reply) {
+void handshake::on_fact(resp::view reply, std::string& out) {
     const auto what = asked_[answered_++];
     if (reply.is_error()) {
         auto why = explain(reply);
@@ -129,7 +141,32 @@ void handshake::on_fact(resp::view reply) {
     } else if (what == question::fsync) {
         if (const auto value = reply.at(1)) result_.appendfsync = value->text();
     }
-    if (answered_ == asked_count_) state_ = state::done;
+    if (answered_ < asked_count_) return;
+    const bool must_enlist = core::judge(who_.policy).must_enlist(result_.facts());
+    if (must_enlist) return ask_enlist(out);
+    state_ = state::done;
+}
+
+// By text: this connection is new, and nothing may come before the answer.
+void handshake::ask_enlist(std::string& out) {
+    if (result_.field("run_id").empty()) {
+        return fail(
+            {errc::permission, "the restart guard needs INFO, which the ACL refuses", true});
+    }
+    state_ = state::enlisting;
+    const auto quarantine =
+        std::chrono::ceil<std::chrono::milliseconds>(core::judge(who_.policy).quarantine());
+    resp::append_command(out,
+                         {"EVAL", scripts::enlist.text, "2", core::marker_key, core::quarantine_key,
+                          result_.field("run_id"), resp::decimal{quarantine.count()}.text()});
+}
+
+void handshake::on_enlisted(resp::view reply) {
+    const auto left = reply.at(1);
+    if (reply.is_error() || !left || !left->integer()) return fail(explain(reply));
+    result_.enlisted = true;
+    result_.quarantine = std::chrono::milliseconds(std::max<std::int64_t>(*left->integer(), 0));
+    state_ = state::done;
 }
 
 void handshake::fail(failure why) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/judge.hpp"
 #include "net/endpoint.hpp"
 #include "net/failure.hpp"
 #include "resp/view.hpp"
@@ -18,9 +19,13 @@ struct greeting {
     bool tracking = false;    // it will tell us when keys that we read change
     std::string info;         // the text of INFO; empty: it would not say
     std::string appendfsync;  // of CONFIG GET; empty: it would not say
+    bool enlisted = false;    // its restart marker was compared, and is of its present life now
+    std::chrono::milliseconds quarantine{0};  // that is left, if it was enlisted
 
     /// The value of a field of INFO, empty if it has none.
     [[nodiscard]] std::string_view field(std::string_view name) const;
+
+    [[nodiscard]] core::server_facts facts() const;
 };
 
 struct introduction {
@@ -28,6 +33,7 @@ struct introduction {
     std::string password;
     std::string client_name;
     unsigned database = 0;
+    core::judge_policy policy{};  // says whether a restart must be asked about
 };
 
 /// The conversation that opens a connection. Knows no socket: commands out, replies in.
@@ -35,13 +41,14 @@ struct introduction {
 ///   state      sent                                    next
 ///   hello      HELLO 3 [AUTH user password]            facts; legacy where it is not understood
 ///   legacy     AUTH [user] password (if there is one)  facts
-///   facts      CLIENT SETNAME, SELECT, CLIENT          done
-///              TRACKING, INFO, CONFIG GET: one write
+///   facts      CLIENT SETNAME, SELECT, CLIENT          enlisting where the server must be asked
+///              TRACKING, INFO, CONFIG GET: one write   whether it restarted; else done
+///   enlisting  the enlist script                       done: no vote was asked for before it
 ///   done       -
 ///   failed     why() says what was wrong
 class handshake {
   public:
-    enum class state : std::uint8_t { hello, legacy, facts, done, failed };
+    enum class state : std::uint8_t { hello, legacy, facts, enlisting, done, failed };
 
     explicit handshake(introduction who) : who_(std::move(who)) {}
 
@@ -60,9 +67,11 @@ class handshake {
 
     void on_hello(resp::view reply, std::string& out);
     void on_legacy(resp::view reply, std::string& out);
-    void on_fact(resp::view reply);
+    void on_fact(resp::view reply, std::string& out);
+    void on_enlisted(resp::view reply);
     void ask_legacy(std::string& out);
     void ask_facts(std::string& out);
+    void ask_enlist(std::string& out);
     void ask(std::string& out, question what, std::initializer_list<std::string_view> command);
     void fail(failure why);
 

@@ -9,22 +9,15 @@ namespace {
 constexpr auto first_delay = std::chrono::milliseconds(20);
 constexpr auto longest_delay = std::chrono::milliseconds(1000);
 
-core::server_facts facts_of(const greeting& said) {
-    return {.run_id = std::string(said.field("run_id")),
-            .eviction_policy = std::string(said.field("maxmemory_policy")),
-            .is_replica = said.field("role") == "slave",
-            .fsync_always = said.field("aof_enabled") == "1" && said.appendfsync == "always"};
-}
-
 }  // namespace
 
-node::node(boost::asio::io_context& io, std::mutex& guard, settings how, owner& listener)
+node::node(boost::asio::io_context& io, std::mutex& guard, settings how, listener& whom)
     : io_(io),
       guard_(guard),
       settings_(std::move(how)),
-      listener_(listener),
+      listener_(whom),
       delay_(first_delay, longest_delay),
-      judge_(settings_.policy) {}
+      judge_(settings_.link.policy) {}
 
 void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
                 clock::time_point deadline, clock::time_point now) {
@@ -78,7 +71,7 @@ void node::on_ready(const greeting& said) {
     state_ = state::ready;
     delay_.reset();
     said_ = said;
-    facts_ = facts_of(said);
+    facts_ = said.facts();
     judge_.assess(facts_, now);
     listener_.on_ready(*this);
     for (auto& request : std::exchange(waiting_, {})) transmit(std::move(request), now);

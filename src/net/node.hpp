@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -27,7 +26,7 @@ namespace holdfast::net {
 /// Everything is called with the client's lock held.
 class node final : private connection::owner {
   public:
-    class owner {
+    class listener {
       public:
         virtual void on_ready(node& which) = 0;
         virtual void on_down(node& which, const failure& why) = 0;
@@ -35,17 +34,16 @@ class node final : private connection::owner {
         virtual std::uint64_t chance() = 0;
 
       protected:
-        ~owner() = default;
+        ~listener() = default;
     };
 
     struct settings {
         std::size_t index = 0;
         connection::settings link;
-        core::judge_policy policy;
         bool patient = true;
     };
 
-    node(boost::asio::io_context& io, std::mutex& guard, settings how, owner& listener);
+    node(boost::asio::io_context& io, std::mutex& guard, settings how, listener& whom);
 
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
               clock::time_point now);
@@ -63,7 +61,11 @@ class node final : private connection::owner {
         return state_ == state::connecting || state_ == state::probing;
     }
     [[nodiscard]] bool has_unsent() const { return ready() && connection_->has_unsent(); }
-    [[nodiscard]] bool awaits_answers() const { return ready() && connection_->awaits_answers(); }
+
+    /// Requests that were sent before those still unsent, and will be answered.
+    [[nodiscard]] bool answers_on_their_way() const {
+        return ready() && connection_->answers_on_their_way();
+    }
     [[nodiscard]] const greeting& said() const { return said_; }
     [[nodiscard]] const core::server_facts& facts() const { return facts_; }
     [[nodiscard]] core::judge& judge() { return judge_; }
@@ -96,7 +98,7 @@ class node final : private connection::owner {
     boost::asio::io_context& io_;
     std::mutex& guard_;
     settings settings_;
-    owner& listener_;
+    listener& listener_;
 
     state state_ = state::idle;
     std::unique_ptr<connection> connection_;

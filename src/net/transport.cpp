@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl.hpp>
@@ -82,13 +84,14 @@ class stream_transport final : public transport,
             }));
     }
 
-    void read(asio::mutable_buffer into) override {
-        stream_.async_read_some(into, guarded([this](const error_code& error, std::size_t bytes) {
+    void read(std::span<char> into) override {
+        stream_.async_read_some(asio::buffer(into.data(), into.size()),
+                                guarded([this](const error_code& error, std::size_t bytes) {
                                     listener_->on_read(!error, bytes);
                                 }));
     }
 
-    std::size_t write_now([[maybe_unused]] asio::const_buffer what) noexcept override {
+    std::size_t write_now([[maybe_unused]] std::string_view what) noexcept override {
         if constexpr (std::is_same_v<Stream, socket_type>) {
             const auto sent = ::send(stream_.native_handle(), what.data(), what.size(),
                                      MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -98,8 +101,9 @@ class stream_transport final : public transport,
         }
     }
 
-    void write(asio::const_buffer what) override {
-        asio::async_write(stream_, what, guarded([this](const error_code& error, std::size_t) {
+    void write(std::string_view what) override {
+        asio::async_write(stream_, asio::buffer(what),
+                          guarded([this](const error_code& error, std::size_t) {
                               listener_->on_written(!error);
                           }));
     }
@@ -189,16 +193,17 @@ std::shared_ptr<ssl::context> make_context(const tls_settings& settings) {
     error_code error;
     if (settings.ca_file.empty()) {
         context->set_default_verify_paths(error);
-    } else if (context->load_verify_file(settings.ca_file, error)) {
-        refuse("cannot read the certificate authorities in", settings.ca_file, error);
+    } else {
+        context->load_verify_file(settings.ca_file, error);
+        if (error) refuse("cannot read the certificate authorities in", settings.ca_file, error);
     }
-    if (!settings.certificate_file.empty() &&
-        context->use_certificate_chain_file(settings.certificate_file, error)) {
-        refuse("cannot use the certificate in", settings.certificate_file, error);
+    if (!settings.certificate_file.empty()) {
+        context->use_certificate_chain_file(settings.certificate_file, error);
+        if (error) refuse("cannot use the certificate in", settings.certificate_file, error);
     }
-    if (!settings.key_file.empty() &&
-        context->use_private_key_file(settings.key_file, ssl::context::pem, error)) {
-        refuse("cannot use the private key in", settings.key_file, error);
+    if (!settings.key_file.empty()) {
+        context->use_private_key_file(settings.key_file, ssl::context::pem, error);
+        if (error) refuse("cannot use the private key in", settings.key_file, error);
     }
     return context;
 }

@@ -1,14 +1,18 @@
 #pragma once
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "net/endpoint.hpp"
 #include "net/failure.hpp"
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace holdfast::net {
 
@@ -36,12 +40,12 @@ class transport {
     virtual ~transport() = default;
 
     virtual void open() = 0;
-    virtual void read(boost::asio::mutable_buffer into) = 0;
+    virtual void read(std::span<char> into) = 0;
 
     /// Writes at once what the kernel takes, from any thread, without an event. Zero where
     /// nothing could be written this way: then write() is the way.
-    virtual std::size_t write_now(boost::asio::const_buffer what) noexcept = 0;
-    virtual void write(boost::asio::const_buffer what) = 0;
+    virtual std::size_t write_now(std::string_view what) noexcept = 0;
+    virtual void write(std::string_view what) = 0;
 
     virtual void close() noexcept = 0;
 

@@ -3,7 +3,8 @@
 -- KEYS[1] lock   KEYS[2] fencing counter   KEYS[3], KEYS[4] restart marker, quarantine (guarded)
 -- ARGV[1] owner  ARGV[2] ttl in ms         ARGV[3] ms for which an idle counter is kept
 --
--- Without KEYS[2] no token is drawn; without KEYS[3] the server is not asked whether it restarted.
+-- Without KEYS[2], or where ARGV[3] is 0, no token is drawn; without KEYS[3] the server is not
+-- asked whether it restarted.
 -- {1, counter}      granted (counter 0 without fencing)
 -- {0, owner, ttl}   held by `owner` for `ttl` more ms (-1: for ever). The GET makes the server
 --                   tell this connection when the key goes away, with nothing lost in between.
@@ -17,7 +18,7 @@ end
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
     return {0, redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}
 end
-if not KEYS[2] then return {1, 0} end
+if not KEYS[2] or ARGV[3] == '0' then return {1, 0} end
 local counter = redis.call('INCR', KEYS[2])
 if counter == 1 then
     -- New, expired or lost. Microseconds of the wall clock lie above every counter that started

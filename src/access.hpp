@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "holdfast/client.hpp"
+#include "holdfast/lease.hpp"
+#include "holdfast/mutex.hpp"
+#include "runtime/acquisition.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/hold.hpp"
+
+/// The glue between the public classes and the runtime: it only translates.
+namespace holdfast::detail {
+
+/// What a client shares with its mutexes and leases.
+class shared_client {
+  public:
+    explicit shared_client(options settings);
+    ~shared_client();
+    shared_client(const shared_client&) = delete;
+    shared_client& operator=(const shared_client&) = delete;
+
+    [[nodiscard]] const runtime::engine_pointer& engine() const { return engine_; }
+
+    /// Throws errc::forked in a child.
+    void check_process() const;
+
+  private:
+    runtime::engine_pointer engine_;
+};
+
+/// What a lease points to.
+class hold {
+  public:
+    explicit hold(std::shared_ptr<runtime::hold> won) : inner(std::move(won)) {}
+    std::shared_ptr<runtime::hold> inner;
+};
+
+/// Lets the glue reach into the public classes, and nobody else.
+struct access {
+    static lease make(std::shared_ptr<runtime::hold> won);
+    static acquisition make(runtime::acquisition::result result);
+    static const std::shared_ptr<hold>& hold_of(const lease& which) { return which.hold_; }
+    static const std::shared_ptr<shared_client>& shared(const client& which) {
+        return which.shared_;
+    }
+    static const std::shared_ptr<shared_client>& shared(const mutex& which) {
+        return which.shared_;
+    }
+    static const held_leases& held(const mutex& which) { return *which.held_; }
+};
+
+/// The plan for `how`: the mutex's own where these are its own options.
+runtime::plan_pointer plan_for(const mutex& which, const acquire_options& how);
+
+struct wish {
+    runtime::plan_pointer what;
+    bool waits = true;
+    clock::time_point give_up_at = clock::time_point::max();
+};
+
+/// Blocks until it is decided. Throws what went wrong.
+acquisition acquire(const shared_client& through, const wish& what, std::stop_token stop);
+
+/// Runs `work`, and turns the std::system_error that it throws into `error`.
+template <typename Work>
+auto catching(std::error_code& error, Work&& work) -> decltype(work()) {
+    using result = decltype(work());
+    error.clear();
+    try {
+        return work();
+    } catch (const std::system_error& thrown) {
+        error = thrown.code();
+    } catch (const std::bad_alloc&) {
+        error = std::make_error_code(std::errc::not_enough_memory);
+    }
+    if constexpr (!std::is_void_v<result>) return result{};
+}
+
+}  // namespace holdfast::detail

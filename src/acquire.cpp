@@ -1,0 +1,71 @@
+#include <optional>
+#include <stop_token>
+
+#include "access.hpp"
+#include "held_leases.hpp"
+#include "runtime/failures.hpp"
+
+namespace holdfast::detail {
+namespace {
+
+holder describe(const runtime::attempt::denial& other) {
+    auto result = parse_owner(other.owner);
+    result.quarantine = other.quarantine;
+    if (other.remaining >= clock::duration{0}) {
+        result.remaining = std::chrono::ceil<std::chrono::milliseconds>(other.remaining);
+    }
+    return result;
+}
+
+}  // namespace
+
+lease access::make(std::shared_ptr<runtime::hold> won) {
+    return lease(std::make_shared<hold>(std::move(won)));
+}
+
+acquisition access::make(runtime::acquisition::result result) {
+    acquisition made;
+    if (result.won) made.emplace(make(std::move(result.won)));
+    if (result.denied && (!result.denied->owner.empty() || result.denied->quarantine)) {
+        made.held_by_ = describe(*result.denied);
+    }
+    return made;
+}
+
+runtime::plan_pointer plan_for(const mutex& which, const acquire_options& how) {
+    if (&how == &which.how()) return access::held(which).plan();
+    return runtime::make_plan(access::shared(which)->engine()->settings(), which.key(), how);
+}
+
+// The stop callback takes the engine's lock, and its destructor waits for it to end: so it is made
+// before the lock is taken, and destroyed after it was given back.
+acquisition acquire(const shared_client& through, const wish& what, std::stop_token stop) {
+    through.check_process();
+    auto& engine = *through.engine();
+    runtime::waiter caller;
+    runtime::acquisition::result result;
+    {
+        boost::intrusive_ptr<runtime::acquisition> operation;
+        auto lock = engine.lock();
+        operation = new runtime::acquisition(
+            through.engine(),
+            {.what = what.what, .waits = what.waits, .give_up_at = what.give_up_at},
+            [&](runtime::acquisition&) { engine.driving().finished(caller); });
+        operation->start(clock::now());
+        engine.submit();
+        lock.unlock();
+        const std::stop_callback give_up(std::move(stop), [&] {
+            const auto held = engine.lock();
+            operation->cancel(clock::now());
+            engine.submit();
+        });
+        lock.lock();
+        engine.driving().wait(lock, caller);
+        result = operation->take_result();
+        lock.unlock();
+    }
+    if (result.failed) runtime::raise(*result.failed);
+    return access::make(std::move(result));
+}
+
+}  // namespace holdfast::detail

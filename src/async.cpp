@@ -1,0 +1,112 @@
+#include <system_error>
+#include <utility>
+
+#include "access.hpp"
+#include "holdfast/detail/async.hpp"
+#include "release.hpp"
+#include "runtime/failures.hpp"
+
+namespace holdfast::detail {
+namespace {
+
+std::exception_ptr exception_for(const net::failure& why) {
+    return std::make_exception_ptr(std::system_error(why.code, why.message));
+}
+
+/// Runs `work` and returns what it throws, if it does.
+template <typename Work>
+std::exception_ptr thrown_by(Work&& work) {
+    try {
+        work();
+        return nullptr;
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+/// An acquisition that can be cancelled as long as anybody cares.
+class pending_acquire final : public pending {
+  public:
+    pending_acquire(runtime::engine_pointer through,
+                    boost::intrusive_ptr<runtime::acquisition> what)
+        : engine_(std::move(through)), what_(std::move(what)) {}
+
+    void cancel() noexcept override {
+        const auto lock = engine_->lock();
+        what_->cancel(clock::now());
+        engine_->submit();
+    }
+
+  private:
+    runtime::engine_pointer engine_;
+    boost::intrusive_ptr<runtime::acquisition> what_;
+};
+
+/// What has been sent cannot be unsent.
+class pending_for_good final : public pending {
+    void cancel() noexcept override {}
+};
+
+}  // namespace
+
+std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
+                                       acquire_done done) {
+    const auto& shared = access::shared(which);
+    shared->check_process();
+    const auto& engine = shared->engine();
+    const auto plan = plan_for(which, how);
+    const auto lock = engine->lock();
+    engine->begin_unattended();
+    const auto finished = [done = std::move(done)](runtime::acquisition& over,
+                                                   runtime::engine& through) {
+        through.end_unattended();
+        auto result = std::make_shared<runtime::acquisition::result>(over.take_result());
+        through.driving().call_back([done, result] {
+            if (result->failed) return done(exception_for(*result->failed), {});
+            done(nullptr, access::make(std::move(*result)));
+        });
+    };
+    boost::intrusive_ptr<runtime::acquisition> operation(new runtime::acquisition(
+        engine, {.what = plan},
+        [finished, raw = engine.get()](runtime::acquisition& over) { finished(over, *raw); }));
+    operation->start(clock::now());
+    engine->submit();
+    engine->driving().attend_by(clock::now());
+    return std::make_shared<pending_acquire>(engine, std::move(operation));
+}
+
+std::shared_ptr<pending> start_release(lease& which, release_done done) {
+    const auto hold = access::hold_of(which)->inner;
+    auto& engine = hold->through();
+    check_usable(engine);
+    const auto lock = engine.lock();
+    engine.begin_unattended();
+    const auto tell = [&engine, done = std::move(done)](release_result outcome) {
+        engine.end_unattended();
+        engine.driving().call_back([done, outcome] { done(nullptr, outcome); });
+    };
+    const bool begun = begin_release(
+        *hold, [tell](const runtime::releasing& over) { tell(to_public(over.outcome())); });
+    if (!begun) tell(release_result::already_lost);
+    engine.driving().attend_by(clock::now());
+    return std::make_shared<pending_for_good>();
+}
+
+std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done) {
+    const auto hold = access::hold_of(which)->inner;
+    check_extension(*hold, ttl);
+    auto& engine = hold->through();
+    const auto lock = engine.lock();
+    engine.begin_unattended();
+    runtime::renewal::start(hold, ttl, clock::now(),
+                            [&engine, hold, done = std::move(done)](const runtime::renewal& over) {
+                                engine.end_unattended();
+                                const auto why = thrown_by([&] { check_renewed(*hold, over); });
+                                engine.driving().call_back([done, why] { done(why); });
+                            });
+    engine.submit();
+    engine.driving().attend_by(clock::now());
+    return std::make_shared<pending_for_good>();
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,99 @@
+#include "holdfast/lease.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "access.hpp"
+#include "release.hpp"
+#include "resp/view.hpp"
+#include "runtime/failures.hpp"
+#include "runtime/query.hpp"
+#include "runtime/renewal.hpp"
+
+namespace holdfast {
+
+lease::lease(std::shared_ptr<detail::hold> hold) noexcept : hold_(std::move(hold)) {}
+
+lease& lease::operator=(lease&& other) noexcept {
+    lease last(std::move(*this));
+    hold_ = std::move(other.hold_);
+    return *this;
+}
+
+lease::~lease() {
+    if (hold_) detail::let_go(*hold_->inner);
+}
+
+std::uint64_t lease::token() const noexcept { return hold_->inner->token().value; }
+const std::string& lease::owner() const noexcept { return hold_->inner->owner(); }
+const std::string& lease::key() const noexcept { return hold_->inner->what().keys.lock; }
+clock::time_point lease::valid_until() const noexcept { return hold_->inner->valid_until(); }
+
+clock::duration lease::remaining() const noexcept {
+    const auto now = clock::now();
+    return hold_->inner->lost(now) ? clock::duration{0} : hold_->inner->valid_until() - now;
+}
+
+bool lease::lost() const noexcept { return hold_->inner->lost(clock::now()); }
+
+std::stop_token lease::stop_token() const { return hold_->inner->stop_token(); }
+
+void lease::ensure_held() const {
+    if (lost()) throw std::system_error(errc::lost, "lock '" + key() + "'");
+}
+
+void lease::ensure_held(std::error_code& error) const noexcept {
+    error = lost() ? make_error_code(errc::lost) : std::error_code{};
+}
+
+void lease::extend(std::chrono::milliseconds ttl) {
+    auto& hold = *hold_->inner;
+    detail::check_extension(hold, ttl);
+    auto& engine = hold.through();
+    runtime::waiter caller;
+    auto lock = engine.lock();
+    const auto attempt = runtime::renewal::start(
+        hold_->inner, ttl, clock::now(),
+        [&](const runtime::renewal&) { engine.driving().finished(caller); });
+    engine.submit();
+    engine.driving().wait(lock, caller);
+    lock.unlock();
+    detail::check_renewed(hold, *attempt);
+}
+
+bool lease::extend(std::chrono::milliseconds ttl, std::error_code& error) {
+    detail::catching(error, [&] { extend(ttl); });
+    return !error;
+}
+
+bool lease::verify() const {
+    auto& engine = hold_->inner->through();
+    detail::check_usable(engine);
+    auto lock = engine.lock();
+    const auto answers = runtime::query::run(engine, lock, {"GET", key()});
+    std::vector<std::optional<net::failure>> failures(answers.size());
+    std::size_t ours = 0;
+    std::size_t not_ours = 0;
+    for (std::size_t n = 0; n < answers.size(); ++n) {
+        if (const auto* why = std::get_if<net::failure>(&answers[n])) {
+            failures[n] = *why;
+        } else {
+            const bool same = resp::view(std::get<std::string>(answers[n])).text() == owner();
+            ++(same ? ours : not_ours);
+        }
+    }
+    const auto quorum = core::majority(answers.size());
+    if (ours >= quorum) return true;
+    if (not_ours > answers.size() - quorum) return false;
+    runtime::raise(runtime::summarize_failures(engine, failures, ours, not_ours));
+}
+
+bool lease::verify(std::error_code& error) const {
+    return detail::catching(error, [this] { return verify(); });
+}
+
+release_result lease::release() noexcept { return detail::release(*hold_->inner); }
+
+void lease::detach() noexcept { detail::detach(*hold_->inner); }
+
+}  // namespace holdfast

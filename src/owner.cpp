@@ -1,0 +1,38 @@
+#include <charconv>
+
+#include "holdfast/lease.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::string_view version = "hf1:";
+constexpr std::size_t random_digits = 40;
+
+bool has_our_shape(std::string_view owner) {
+    if (owner.substr(0, version.size()) != version) return false;
+    const auto digits = owner.substr(version.size(), random_digits);
+    return digits.size() == random_digits &&
+           digits.find_first_not_of("0123456789abcdef") == digits.npos &&
+           owner.substr(version.size() + random_digits, 1) == ":";
+}
+
+}  // namespace
+
+holder parse_owner(std::string owner) {
+    holder result;
+    if (has_our_shape(owner)) {
+        const auto fields = std::string_view(owner).substr(version.size() + random_digits + 1);
+        const auto who = fields.substr(0, fields.find(':'));
+        const auto rest = fields.substr(std::min(who.size() + 1, fields.size()));
+        const auto pid = rest.substr(0, rest.find(':'));
+        const auto at = std::min(who.rfind('@'), who.size());
+        result.user = who.substr(0, at);
+        result.host = who.substr(std::min(at + 1, who.size()));
+        std::from_chars(pid.data(), pid.data() + pid.size(), result.pid);
+        result.label = rest.substr(std::min(pid.size() + 1, rest.size()));
+    }
+    result.owner = std::move(owner);
+    return result;
+}
+
+}  // namespace holdfast

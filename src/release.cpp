@@ -1,0 +1,96 @@
+#include "release.hpp"
+
+#include <system_error>
+
+#include "holdfast/duration.hpp"
+#include "holdfast/error.hpp"
+#include "runtime/failures.hpp"
+
+namespace holdfast::detail {
+
+bool begin_release(runtime::hold& which, runtime::releasing::listener done) {
+    const auto now = clock::now();
+    if (!which.end(now)) return false;
+    auto& engine = which.through();
+    runtime::releasing::start(
+        engine,
+        {.what = which.shared_plan(), .owner = which.owner(), .key_gone_at = which.key_gone_at()},
+        now, std::move(done));
+    // Whoever waits in this process asks now, in the same write, behind the release.
+    engine.waiting().freed(which.what().keys.lock, which, now);
+    engine.submit();
+    return true;
+}
+
+release_result release(runtime::hold& which) noexcept {
+    auto& engine = which.through();
+    if (engine.in_child()) return release_result::unknown;
+    auto lock = engine.lock();
+    runtime::waiter caller;
+    auto outcome = core::release::verdict::already_lost;
+    const bool begun = begin_release(which, [&](const runtime::releasing& done) {
+        outcome = done.outcome();
+        engine.driving().finished(caller);
+    });
+    if (begun) engine.driving().wait(lock, caller);
+    return to_public(outcome);
+}
+
+void let_go(runtime::hold& which) noexcept {
+    auto& engine = which.through();
+    if (engine.in_child()) return;
+    if (which.what().await_release) {
+        release(which);
+        return;
+    }
+    const auto lock = engine.lock();
+    if (begin_release(which, {})) engine.driving().attend_by(engine.overdue_at());
+}
+
+void detach(runtime::hold& which) noexcept {
+    auto& engine = which.through();
+    if (engine.in_child()) return;
+    const auto lock = engine.lock();
+    const auto now = clock::now();
+    if (which.end(now)) engine.waiting().freed(which.what().keys.lock, which, now);
+    engine.submit();
+}
+
+release_result to_public(core::release::verdict outcome) {
+    switch (outcome) {
+        case core::release::verdict::released: return release_result::released;
+        case core::release::verdict::already_lost: return release_result::already_lost;
+        case core::release::verdict::unknown:
+        case core::release::verdict::none: break;
+    }
+    return release_result::unknown;
+}
+
+void check_usable(runtime::engine& through) {
+    if (through.in_child()) {
+        throw std::system_error(errc::forked, "make a client of its own in the child process");
+    }
+    const auto lock = through.lock();
+    if (through.closed()) throw std::system_error(errc::closed);
+}
+
+void check_extension(runtime::hold& which, std::chrono::milliseconds ttl) {
+    check_usable(which.through());
+    const auto longest = which.through().settings().max_ttl;
+    if (ttl < min_ttl || ttl > longest || which.what().timing.guard_time >= ttl / 2) {
+        throw std::system_error(errc::invalid_option,
+                                "a ttl of " + format_duration(ttl) + " must lie between " +
+                                    format_duration(min_ttl) + " and max_ttl, " +
+                                    format_duration(longest) + ", and above twice the guard_time");
+    }
+}
+
+void check_renewed(const runtime::hold& which, const runtime::renewal& attempt) {
+    if (attempt.machine().current() == core::renew::state::extended) return;
+    if (attempt.machine().current() == core::renew::state::lost || which.lost(clock::now())) {
+        throw std::system_error(errc::lost, "lock '" + which.what().keys.lock + "'");
+    }
+    runtime::raise(attempt.last_failure());
+}
+
+}  // namespace holdfast::detail

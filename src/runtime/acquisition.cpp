@@ -1,0 +1,134 @@
+#include "runtime/acquisition.hpp"
+
+#include <utility>
+
+#include "holdfast/clock.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+core::contend::config configure(const engine& through, const acquisition::request& wish) {
+    return {.nodes = through.node_count(),
+            .waits = wish.waits,
+            .give_up_at = wish.give_up_at,
+            .patience = through.settings().patience};
+}
+
+}  // namespace
+
+acquisition::acquisition(engine_pointer through, request wish, listener done)
+    : engine_(std::move(through)),
+      request_(std::move(wish)),
+      done_(std::move(done)),
+      id_(engine_->next_id()),
+      machine_(configure(*engine_, request_)) {}
+
+acquisition::~acquisition() = default;
+
+void acquisition::start(core::time_point now) {
+    started_at_ = now;
+    if (engine_->closed()) return abort();
+    if (!request_.waits) {
+        if (!denied_locally(now)) step(core::contend::turn{}, now);
+        return;
+    }
+    in_line_ = true;
+    engine_->set(*this, request_.give_up_at);
+    engine_->waiting().join(key(), *this, now);
+}
+
+// A lease of this very client holds the key: the servers have nothing to add.
+bool acquisition::denied_locally(core::time_point now) {
+    const auto* const other = engine_->waiting().holder(key());
+    if (other == nullptr || other->lost(now)) return false;
+    ++engine_->counters().denied;
+    conclude({.denied = attempt::denial{other->owner(), other->valid_until() - now, false}}, now);
+    return true;
+}
+
+void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
+void acquisition::turn(core::time_point now) { step(core::contend::turn{}, now); }
+void acquisition::told(core::node_index where, core::time_point now) {
+    step(core::contend::told{where}, now);
+}
+void acquisition::due(core::time_point now) { step(core::contend::tick{}, now); }
+
+void acquisition::abort() { step(core::contend::cancelled{}, clock::now()); }
+
+void acquisition::step(const core::contend::event& happened, core::time_point now) {
+    if (concluded_) return;
+    carry_out(machine_.step(happened, now, engine_->chance_source().bits64()), now);
+}
+
+void acquisition::decided(const attempt& what, core::time_point now) {
+    const auto verdict = what.machine().outcome();
+    if (verdict == core::acquire::verdict::contended) ++engine_->counters().denied;
+    core::contend::attempted outcome{.how = verdict};
+    if (verdict == core::acquire::verdict::contended) outcome.other = what.rival();
+    if (verdict == core::acquire::verdict::unreachable) outcome.hopeless = what.why().hopeless;
+    step(outcome, now);
+}
+
+void acquisition::carry_out(const core::contend::decision& next, core::time_point now) {
+    const boost::intrusive_ptr<acquisition> alive(this);
+    if (next.what == core::contend::action::finish) return finish(now);
+    engine_->set(*this, next.wake_at);
+    if (next.what == core::contend::action::attempt) {
+        ++attempts_;
+        attempt_ = new attempt(*engine_, request_.what, *this);
+        attempt_->start(now);
+    }
+}
+
+void acquisition::finish(core::time_point now) {
+    if (machine_.outcome() == core::acquire::verdict::held) return win(now);
+    if (attempt_) attempt_->cancel(now);  // it may still be under way: the caller's time is over
+    if (machine_.outcome() == core::acquire::verdict::contended) {
+        auto other = attempt_ ? attempt_->denied_by() : std::nullopt;
+        return conclude({.denied = other.value_or(attempt::denial{})}, now);
+    }
+    conclude({.failed = why_not()}, now);
+}
+
+net::failure acquisition::why_not() const {
+    switch (machine_.outcome()) {
+        case core::acquire::verdict::too_late:
+            return {.message = "granted too late: too little of the ttl is left for a lease"};
+        case core::acquire::verdict::cancelled:
+            if (engine_->closed())
+                return {.code = errc::closed, .message = "the client was closed"};
+            return {.code = errc::cancelled, .message = "the caller gave up"};
+        case core::acquire::verdict::unreachable: return attempt_->why();
+        default: return {.message = "not attempted"};
+    }
+}
+
+void acquisition::win(core::time_point now) {
+    const auto& machine = attempt_->machine();
+    auto lease = std::make_shared<hold>(engine_,
+                                        hold::grant{.what = request_.what,
+                                                    .owner = attempt_->owner(),
+                                                    .token = machine.token(),
+                                                    .sent_at = machine.started_at(),
+                                                    .valid_until = machine.valid_until()},
+                                        now);
+    auto& counters = engine_->counters();
+    ++counters.acquired;
+    if (attempts_ > 1) ++counters.waited;
+    counters.wait_time.add(now - started_at_);
+    lease->start(now);
+    conclude({.won = std::move(lease)}, now);
+}
+
+// The room comes last: whose turn is next may already be finished when leave() returns.
+void acquisition::conclude(result what, core::time_point now) {
+    const boost::intrusive_ptr<acquisition> alive(this);
+    concluded_ = true;
+    if (what.failed) ++engine_->counters().failed;
+    result_ = std::move(what);
+    engine_->cancel(*this);
+    if (std::exchange(in_line_, false)) engine_->waiting().leave(key(), *this, now);
+    if (done_) std::exchange(done_, nullptr)(*this);
+}
+
+}  // namespace holdfast::runtime

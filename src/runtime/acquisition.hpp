@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/contend.hpp"
+#include "runtime/attempt.hpp"
+#include "runtime/hold.hpp"
+
+namespace holdfast::runtime {
+
+/// One caller's wish for a lock, from the call to the lease: carries out core::contend.
+///
+/// The same for blocking and asynchronous callers: they differ in who is told.
+class acquisition final : public boost::intrusive_ref_counter<acquisition>,
+                          private attempt::listener,
+                          private contender,
+                          private timer {
+  public:
+    struct request {
+        plan_pointer what;
+        bool waits = true;
+        core::time_point give_up_at = core::never;
+    };
+
+    /// What came of it: exactly one of the three.
+    struct result {
+        std::shared_ptr<hold> won{};
+        std::optional<attempt::denial> denied{};
+        std::optional<net::failure> failed{};
+    };
+    using listener = std::function<void(acquisition&)>;
+
+    /// `done` is called once, with the lock held, perhaps before start() returns.
+    acquisition(engine_pointer through, request wish, listener done);
+    ~acquisition();
+
+    void start(core::time_point now);
+    void cancel(core::time_point now);
+
+    [[nodiscard]] result take_result() { return std::move(result_); }
+
+  private:
+    void decided(const attempt& what, core::time_point now) override;
+    [[nodiscard]] core::local_id id() const override { return id_; }
+    void turn(core::time_point now) override;
+    void told(core::node_index where, core::time_point now) override;
+    void abort() override;
+    void due(core::time_point now) override;
+
+    void step(const core::contend::event& happened, core::time_point now);
+    void carry_out(const core::contend::decision& next, core::time_point now);
+    void finish(core::time_point now);
+    void win(core::time_point now);
+    [[nodiscard]] net::failure why_not() const;
+    void conclude(result what, core::time_point now);
+    bool denied_locally(core::time_point now);
+    [[nodiscard]] const std::string& key() const { return request_.what->keys.lock; }
+
+    engine_pointer engine_;
+    request request_;
+    listener done_;
+    core::local_id id_;
+    core::contend machine_;
+    core::time_point started_at_{};
+    boost::intrusive_ptr<attempt> attempt_;  // the latest
+    unsigned attempts_ = 0;
+    bool in_line_ = false;
+    bool concluded_ = false;
+    result result_;
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,181 @@
+#include "runtime/attempt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "holdfast/clock.hpp"
+#include "runtime/cleanup.hpp"
+#include "runtime/failures.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// A tag names the node in four bits, the kind of request in four, and the token of a commit
+// in the rest: tokens stay below 2^53.
+net::exchange::tag pack(core::node_index node, std::uint8_t kind, core::fencing_token token) {
+    return token.value << 8U | static_cast<net::exchange::tag>(kind) << 4U | node.value;
+}
+core::node_index node_in(net::exchange::tag request) {
+    return {static_cast<std::uint8_t>(request & 15U)};
+}
+std::uint8_t kind_in(net::exchange::tag request) {
+    return static_cast<std::uint8_t>(request >> 4U & 15U);
+}
+core::fencing_token token_in(net::exchange::tag request) { return {request >> 8U}; }
+
+}  // namespace
+
+attempt::attempt(engine& through, plan_pointer what, listener& whom)
+    : engine_(through),
+      what_(std::move(what)),
+      listener_(&whom),
+      owner_(make_owner_token(through.chance_source(), what_->signature)),
+      machine_({.nodes = through.node_count(), .timing = what_->timing}) {}
+
+void attempt::start(core::time_point now) { carry_out(machine_.start(now), now); }
+
+void attempt::cancel(core::time_point now) {
+    listener_ = nullptr;
+    carry_out(machine_.step(core::acquire::cancelled{}, now), now);
+}
+
+// SET NX PX needs no script, but tells nothing about who holds the key.
+bool attempt::plain() const { return !what_->keys.fenced && !what_->keys.guarded; }
+
+void attempt::encode(tag request, bool by_text, std::string& out) {
+    switch (static_cast<kind>(kind_in(request))) {
+        case kind::plain: return wire::set_if_absent(out, what_->keys, owner_, what_->timing.ttl);
+        case kind::script:
+            return wire::acquire(out, by_text, what_->keys, owner_, what_->timing.ttl,
+                                 what_->retention);
+        case kind::commit:
+            return wire::commit(out, by_text, what_->keys, owner_, token_in(request),
+                                what_->retention);
+    }
+}
+
+bool attempt::asks_for_vote(tag request) const {
+    return static_cast<kind>(kind_in(request)) != kind::commit;
+}
+
+void attempt::answered(tag request, std::string_view reply) {
+    const auto node = node_in(request);
+    switch (static_cast<kind>(kind_in(request))) {
+        case kind::plain:
+            return on_vote(node, kind::plain, wire::read_set_if_absent(resp::view(reply)));
+        case kind::script:
+            return on_vote(node, kind::script, wire::read_acquire(resp::view(reply)));
+        case kind::commit:
+            return on_commit(node, token_in(request), wire::read_ownership(resp::view(reply)));
+    }
+}
+
+void attempt::failed(tag request, const net::failure& why) {
+    note(node_in(request), why);
+    step(core::acquire::unknown{node_in(request)});
+}
+
+void attempt::on_vote(core::node_index node, kind how, const wire::acquire_answer& answer) {
+    if (const auto* won = std::get_if<wire::granted>(&answer)) {
+        return step(core::acquire::granted{node, won->counter});
+    }
+    if (const auto* other = std::get_if<wire::held>(&answer)) {
+        // The script learns who, for how long, and has us told of the end. It may even win.
+        if (how == kind::plain && !machine_.decided()) {
+            ask(node, kind::script, {}, clock::now());
+            return engine_.submit();
+        }
+        deny(node, {std::string(other->owner), other->remaining, false});
+    } else if (const auto* wait = std::get_if<wire::quarantined>(&answer)) {
+        tracked_ = false;
+        deny(node, {{}, wait->remaining, true});
+    } else if (std::holds_alternative<wire::unlisted>(answer)) {
+        tracked_ = false;
+        engine_.enlist(node);
+        deny(node, {{}, core::duration{-1}, true});
+    } else {
+        note(node, std::get<net::failure>(answer));
+        return step(core::acquire::unknown{node});
+    }
+    step(core::acquire::denied{node});
+}
+
+void attempt::on_commit(core::node_index node, core::fencing_token token,
+                        const wire::ownership_answer& answer) {
+    if (const auto* why = std::get_if<net::failure>(&answer)) {
+        note(node, *why);
+        step(core::acquire::unknown{node});
+    } else if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+        step(core::acquire::committed{node, token});
+    } else {
+        step(core::acquire::disowned{node});
+    }
+}
+
+void attempt::note(core::node_index node, const net::failure& why) {
+    failures_.resize(engine_.node_count());
+    failures_[node.value] = why;
+}
+
+void attempt::deny(core::node_index node, denial why) {
+    tracked_ = tracked_ && engine_.node(node).said().tracking;
+    denials_.resize(engine_.node_count());
+    denials_[node.value] = std::move(why);
+}
+
+void attempt::step(const core::acquire::event& happened) {
+    const auto now = clock::now();
+    carry_out(machine_.step(happened, now), now);
+}
+
+void attempt::carry_out(const core::acquire::actions& next, core::time_point now) {
+    const boost::intrusive_ptr<attempt> alive(this);
+    next.acquire_on.for_each(
+        [&](core::node_index node) { ask(node, plain() ? kind::plain : kind::script, {}, now); });
+    next.commit_on.for_each(
+        [&](core::node_index node) { ask(node, kind::commit, next.commit, now); });
+    if (!next.release_on.empty()) {
+        cleanup::start(engine_, next.release_on, what_, owner_,
+                       machine_.started_at() + what_->timing.ttl, now);
+    }
+    if (next.decided && listener_ != nullptr) {
+        std::exchange(listener_, nullptr)->decided(*this, now);
+    }
+}
+
+void attempt::ask(core::node_index node, kind how, core::fencing_token token,
+                  core::time_point now) {
+    engine_.send(node, this, pack(node, static_cast<std::uint8_t>(how), token), now);
+}
+
+core::rival attempt::rival() const {
+    std::array<core::duration, core::max_nodes> remaining{};
+    std::size_t count = 0;
+    for (const auto& other : denials_) {
+        if (other) remaining[count++] = other->remaining;
+    }
+    return core::summarize({remaining.data(), count}, engine_.node_count(), tracked_);
+}
+
+std::optional<attempt::denial> attempt::denied_by() const {
+    const denial* most = nullptr;
+    std::ptrdiff_t votes = 0;
+    for (const auto& candidate : denials_) {
+        if (!candidate) continue;
+        const auto same = std::count_if(denials_.begin(), denials_.end(), [&](const auto& other) {
+            return other && other->owner == candidate->owner;
+        });
+        if (same > votes) {
+            votes = same;
+            most = &*candidate;
+        }
+    }
+    return most != nullptr ? std::optional(*most) : std::nullopt;
+}
+
+net::failure attempt::why() const {
+    return summarize_failures(engine_, failures_, machine_.granted_by().size(),
+                              machine_.denied_by().size());
+}
+
+}  // namespace holdfast::runtime

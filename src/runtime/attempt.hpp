@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "core/acquire.hpp"
+#include "core/contend.hpp"
+#include "runtime/engine.hpp"
+
+namespace holdfast::runtime {
+
+/// One attempt to get a lock, under an owner token of its own: carries out core::acquire.
+///
+/// Outlives its decision until the last node has answered, for the stragglers' sake.
+class attempt final : public net::exchange {
+  public:
+    class listener {
+      public:
+        /// Once, with the lock held.
+        virtual void decided(const attempt& what, core::time_point now) = 0;
+
+      protected:
+        ~listener() = default;
+    };
+
+    /// Who denied it. Owner empty: not told.
+    struct denial {
+        std::string owner;
+        core::duration remaining{-1};
+        bool quarantine = false;
+    };
+
+    attempt(engine& through, plan_pointer what, listener& whom);
+
+    void start(core::time_point now);
+
+    /// The caller gave up: it is cleaned up, and nobody is told.
+    void cancel(core::time_point now);
+
+    [[nodiscard]] const core::acquire& machine() const { return machine_; }
+    [[nodiscard]] const std::string& owner() const { return owner_; }
+
+    [[nodiscard]] core::rival rival() const;
+    [[nodiscard]] std::optional<denial> denied_by() const;
+
+    /// Why no majority could be reached.
+    [[nodiscard]] net::failure why() const;
+
+  private:
+    enum class kind : std::uint8_t { plain, script, commit };
+
+    void encode(tag request, bool by_text, std::string& out) override;
+    [[nodiscard]] bool wanted(tag) const override { return !machine_.decided(); }
+    [[nodiscard]] bool asks_for_vote(tag request) const override;
+    void answered(tag request, std::string_view reply) override;
+    void failed(tag request, const net::failure& why) override;
+
+    void on_vote(core::node_index node, kind how, const wire::acquire_answer& answer);
+    void on_commit(core::node_index node, core::fencing_token token,
+                   const wire::ownership_answer& answer);
+    void note(core::node_index node, const net::failure& why);
+    void deny(core::node_index node, denial why);
+    void step(const core::acquire::event& happened);
+    void carry_out(const core::acquire::actions& next, core::time_point now);
+    void ask(core::node_index node, kind how, core::fencing_token token, core::time_point now);
+    [[nodiscard]] bool plain() const;
+
+    engine& engine_;
+    plan_pointer what_;
+    listener* listener_;
+    std::string owner_;
+    core::acquire machine_;
+    std::vector<std::optional<net::failure>> failures_;  // one place per node, when first needed
+    std::vector<std::optional<denial>> denials_;
+    bool tracked_ = true;  // every denying node will tell us when the key goes away
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,27 @@
+#include "runtime/cleanup.hpp"
+
+#include <utility>
+
+namespace holdfast::runtime {
+
+void cleanup::start(engine& through, core::node_set where, plan_pointer what, std::string owner,
+                    core::time_point until, core::time_point now) {
+    const boost::intrusive_ptr<net::exchange> self(
+        new cleanup(through, std::move(what), std::move(owner), until));
+    where.for_each([&](core::node_index node) { through.send(node, self, node.value, now); });
+}
+
+cleanup::cleanup(engine& through, plan_pointer what, std::string owner, core::time_point until)
+    : engine_(through), what_(std::move(what)), owner_(std::move(owner)), until_(until) {}
+
+void cleanup::encode(tag, bool by_text, std::string& out) {
+    wire::release(out, by_text, what_->keys, owner_);
+}
+
+void cleanup::answered(tag, std::string_view) {}
+
+void cleanup::failed(tag request, const net::failure&) {
+    engine_.owe_release({static_cast<std::uint8_t>(request)}, what_, owner_, until_);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "core/fencing_token.hpp"
+#include "core/keeper.hpp"
+#include "core/local_line.hpp"
+#include "runtime/engine.hpp"
+
+namespace holdfast::runtime {
+
+/// One lease, from the grant to its end: carries out what core::keeper decides.
+///
+/// Lives as long as its lease object, or as a renewal that is under way.
+class hold final : public std::enable_shared_from_this<hold>, private timer {
+  public:
+    struct grant {
+        plan_pointer what;
+        std::string owner;
+        core::fencing_token token;
+        core::time_point sent_at;
+        core::time_point valid_until;
+    };
+
+    /// With the engine's lock held.
+    hold(engine_pointer through, grant won, core::time_point now);
+    ~hold();  // without it; REQUIRES: ended
+
+    /// Without the lock.
+    [[nodiscard]] const plan& what() const { return *grant_.what; }
+    [[nodiscard]] const plan_pointer& shared_plan() const { return grant_.what; }
+    [[nodiscard]] const std::string& owner() const { return grant_.owner; }
+    [[nodiscard]] core::fencing_token token() const { return grant_.token; }
+    [[nodiscard]] core::local_id id() const { return id_; }
+    [[nodiscard]] core::time_point valid_until() const;
+    [[nodiscard]] bool lost(core::time_point now) const;
+    [[nodiscard]] engine& through() const { return *engine_; }
+    [[nodiscard]] const engine_pointer& shared_engine() const { return engine_; }
+    [[nodiscard]] std::stop_token stop_token();  // takes the lock
+
+    /// With the lock held.
+    void start(core::time_point now);
+    void renewed(const core::renew& attempt, core::time_point now);
+
+    /// Released, detached, or the client is closed. Returns false if it had ended before.
+    bool end(core::time_point now);
+    void lose(core::time_point now);
+    [[nodiscard]] bool ended() const { return ended_; }
+
+    /// Where the engine keeps it, for a quick goodbye.
+    [[nodiscard]] std::size_t place() const { return place_; }
+    void place(std::size_t where) { place_ = where; }
+
+    /// Until when the key may still stand at a server.
+    [[nodiscard]] core::time_point key_gone_at() const;
+
+  private:
+    void due(core::time_point now) override;
+    void carry_out(const core::keeper::decision& next, core::time_point now);
+    void announce();
+
+    engine_pointer engine_;
+    grant grant_;
+    core::local_id id_;
+    core::time_point acquired_at_;
+    core::keeper keeper_;
+    std::atomic<core::time_point> valid_until_;
+    std::atomic<bool> gone_ = false;  // found out before the deadline
+    std::size_t place_ = 0;
+    bool ended_ = false;
+    bool announced_ = false;
+    std::optional<std::stop_source> stop_;  // made when first asked for
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,83 @@
+#include "runtime/owner_token.hpp"
+
+#include <pwd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace holdfast::runtime {
+namespace {
+
+constexpr std::size_t random_digits = 40;
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+    return name.data();
+}
+
+std::string user_name() {
+    std::array<char, 4096> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+    return found != nullptr ? found->pw_name : std::to_string(::geteuid());
+}
+
+// Colons separate the fields, and a token should stay on its line in a log.
+std::string plain(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(),
+        [](char c) { return c == ':' || static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '_');
+    return text;
+}
+
+}  // namespace
+
+std::uint8_t entropy::byte() {
+    for (std::size_t filled = 0; used_ == block_.size();) {
+        const auto got = ::getrandom(block_.data() + filled, block_.size() - filled, 0);
+        if (got < 0 && errno != EINTR) {
+            throw std::system_error(errno, std::generic_category(), "getrandom");
+        }
+        filled += got > 0 ? static_cast<std::size_t>(got) : 0;
+        if (filled == block_.size()) used_ = 0;
+    }
+    return block_[used_++];
+}
+
+std::uint64_t entropy::bits64() {
+    std::uint64_t bits = 0;
+    for (int n = 0; n < 8; ++n) bits = bits << 8U | byte();
+    return bits;
+}
+
+void entropy::hex(char* out, std::size_t digits) {
+    static constexpr std::string_view alphabet = "0123456789abcdef";
+    for (std::size_t n = 0; n < digits; n += 2) {
+        const auto bits = byte();
+        out[n] = alphabet[bits >> 4U];
+        out[n + 1] = alphabet[bits & 15U];
+    }
+}
+
+std::string signature(std::string_view label) {
+    static const std::string who = ":" + plain(user_name()) + "@" + plain(host_name()) + ":";
+    return who + std::to_string(::getpid()) + ":" + plain(std::string(label));
+}
+
+std::string make_owner_token(entropy& chance, std::string_view signature) {
+    constexpr std::string_view version = "hf1:";
+    std::string token;
+    token.reserve(version.size() + random_digits + signature.size());
+    token += version;
+    token.resize(version.size() + random_digits);
+    chance.hex(token.data() + version.size(), random_digits);
+    token += signature;
+    return token;
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::runtime {
+
+/// Random bits from getrandom(2), fetched in blocks. One per client, so that a forked child, which
+/// needs a client of its own, never repeats what its parent drew.
+class entropy {
+  public:
+    std::uint64_t bits64();
+    void hex(char* out, std::size_t digits);  // REQUIRES: an even number of digits
+
+  private:
+    std::uint8_t byte();
+
+    std::array<std::uint8_t, 1024> block_{};
+    std::size_t used_ = 1024;
+};
+
+/// `:user@host:pid:label`, with what would confuse a reader replaced.
+std::string signature(std::string_view label);
+
+/// `hf1:<40 hex digits>` and the signature: unguessable, and readable by whoever wonders.
+std::string make_owner_token(entropy& chance, std::string_view signature);
+
+}  // namespace holdfast::runtime

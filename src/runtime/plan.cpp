@@ -1,0 +1,96 @@
+#include "runtime/plan.hpp"
+
+#include <system_error>
+
+#include "holdfast/duration.hpp"
+#include "holdfast/error.hpp"
+#include "runtime/owner_token.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+
+[[noreturn]] void refuse(errc code, const std::string& why) { throw std::system_error(code, why); }
+
+void require(bool right, const std::string& why) {
+    if (!right) refuse(errc::invalid_option, why);
+}
+
+std::string text(core::duration value) { return format_duration(value); }
+
+void check_key(std::string_view key, std::string_view prefix) {
+    if (key.empty()) refuse(errc::invalid_key, "a lock needs a key that is not empty");
+    if (key.size() + prefix.size() > max_key_bytes) {
+        refuse(errc::invalid_key, "a key of " + std::to_string(key.size() + prefix.size()) +
+                                      " bytes is longer than " + std::to_string(max_key_bytes));
+    }
+}
+
+void check_label(const std::string& label) {
+    require(label.size() <= max_label_bytes, "a label of " + std::to_string(label.size()) +
+                                                 " bytes is longer than " +
+                                                 std::to_string(max_label_bytes));
+}
+
+void check_times(const options& client, const acquire_options& how) {
+    require(how.ttl >= min_ttl, "a ttl of " + text(how.ttl) + " is shorter than " + text(min_ttl));
+    require(how.ttl <= client.max_ttl,
+            "a ttl of " + text(how.ttl) + " is longer than max_ttl, " + text(client.max_ttl));
+    require(how.max_hold >= milliseconds(0), "max_hold must not be negative");
+    require(how.guard_time >= milliseconds(0) && how.guard_time < how.ttl / 2,
+            "a guard_time of " + text(how.guard_time) + " must be below half the ttl of " +
+                text(how.ttl));
+    require(how.loss_notice >= milliseconds(0) && how.min_validity >= milliseconds(0),
+            "loss_notice and min_validity must not be negative");
+}
+
+core::timing timing_of(const options& client, const acquire_options& how, core::duration notice) {
+    core::timing timing{.ttl = how.ttl,
+                        .guard_time = how.guard_time,
+                        .min_validity = how.min_validity,
+                        .drift_per_mille = client.drift_per_mille};
+    if (timing.min_validity == core::duration{0}) timing.min_validity = notice;
+    return timing;
+}
+
+}  // namespace
+
+plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how) {
+    check_key(key, client.prefix);
+    check_label(how.label);
+    check_times(client, how);
+    auto result = std::make_shared<plan>();
+    result->keys.lock = client.prefix + std::string(key);
+    result->keys.counter = wire::counter_key(result->keys.lock);
+    result->keys.fenced = how.fencing;
+    result->keys.guarded = client.restart_guard;
+    result->notice = how.loss_notice == milliseconds(0) ? core::duration(how.ttl) / 6
+                                                        : core::duration(how.loss_notice);
+    result->timing = timing_of(client, how, result->notice);
+    const auto usable = result->timing.ttl - result->timing.guard();
+    require(result->notice < usable && result->timing.min_validity < usable,
+            "loss_notice and min_validity must be shorter than the ttl less its guard, " +
+                text(usable));
+    result->retention = client.fence_retention;
+    result->max_hold = how.max_hold;
+    result->renewing = how.renew;
+    result->await_release = how.await_release;
+    result->signature = signature(how.label.empty() ? client.label : how.label);
+    return result;
+}
+
+void check(const options& client) {
+    require(!client.urls.empty(), "a client needs a URL");
+    require(client.node_timeout >= milliseconds(0), "node_timeout must not be negative");
+    require(client.connect_timeout > milliseconds(0), "connect_timeout must be above zero");
+    require(client.patience >= milliseconds(0), "patience must not be negative");
+    require(client.max_ttl >= min_ttl && client.max_ttl <= longest_max_ttl,
+            "max_ttl must lie between " + text(min_ttl) + " and " + text(longest_max_ttl));
+    require(client.fence_retention >= client.max_ttl,
+            "fence_retention must not be shorter than max_ttl");
+    require(client.drift_per_mille <= 100, "drift_per_mille must be at most 100");
+    check_label(client.label);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/timing.hpp"
+#include "holdfast/options.hpp"
+#include "runtime/wire.hpp"
+
+namespace holdfast::runtime {
+
+/// Everything about one lock that stays the same from attempt to attempt: checked once, shared by
+/// whatever works on it.
+struct plan {
+    wire::keys keys;
+    core::timing timing;
+    core::duration retention{};
+    core::duration notice{};
+    core::duration max_hold{};  // zero: no cap
+    bool renewing = true;
+    bool await_release = true;
+    std::string signature;  // the readable end of the owner token: ":user@host:pid:label"
+};
+
+using plan_pointer = std::shared_ptr<const plan>;
+
+/// Throws std::system_error with errc::invalid_key or errc::invalid_option.
+plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how);
+
+/// Throws std::system_error with errc::invalid_option.
+void check(const options& client);
+
+}  // namespace holdfast::runtime

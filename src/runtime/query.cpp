@@ -1,0 +1,59 @@
+#include "runtime/query.hpp"
+
+#include <utility>
+
+#include "holdfast/clock.hpp"
+#include "resp/encoder.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+query::writer write_command(const std::vector<std::string>& command) {
+    return [&command](std::string& out, bool) {
+        resp::command_writer writer{out};
+        for (const auto& part : command) writer.add(part);
+    };
+}
+
+}  // namespace
+
+std::vector<query::answer> query::run(engine& through, std::unique_lock<std::mutex>& lock,
+                                      writer write) {
+    const boost::intrusive_ptr<query> self(new query(through, std::move(write)));
+    self->ask(core::node_set::first(through.node_count()), lock);
+    return std::move(self->answers_);
+}
+
+std::vector<query::answer> query::run(engine& through, std::unique_lock<std::mutex>& lock,
+                                      const std::vector<std::string>& command) {
+    return run(through, lock, write_command(command));
+}
+
+query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
+                            core::node_index node, const std::vector<std::string>& command) {
+    const boost::intrusive_ptr<query> self(new query(through, write_command(command)));
+    self->ask(core::node_set::of(node), lock);
+    return std::move(self->answers_[node.value]);
+}
+
+query::query(engine& through, writer write)
+    : engine_(through), write_(std::move(write)), answers_(through.node_count()) {}
+
+void query::ask(core::node_set whom, std::unique_lock<std::mutex>& lock) {
+    missing_ = whom.size();
+    const auto now = clock::now();
+    whom.for_each([&](core::node_index node) { engine_.send(node, this, node.value, now); });
+    engine_.submit();
+    engine_.driving().wait(lock, waiter_);
+}
+
+void query::answered(tag request, std::string_view reply) { settle(request, std::string(reply)); }
+
+void query::failed(tag request, const net::failure& why) { settle(request, why); }
+
+void query::settle(tag request, answer what) {
+    answers_[request] = std::move(what);
+    if (--missing_ == 0) engine_.driving().finished(waiter_);
+}
+
+}  // namespace holdfast::runtime

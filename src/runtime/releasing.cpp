@@ -1,0 +1,61 @@
+#include "runtime/releasing.hpp"
+
+#include <utility>
+
+#include "holdfast/clock.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+core::node_index node_of(net::exchange::tag asked) { return {static_cast<std::uint8_t>(asked)}; }
+
+}  // namespace
+
+boost::intrusive_ptr<releasing> releasing::start(engine& through, request wish,
+                                                 core::time_point now, listener done) {
+    boost::intrusive_ptr<releasing> self(new releasing(through, std::move(wish), std::move(done)));
+    self->carry_out(self->machine_.start(), now);
+    return self;
+}
+
+releasing::releasing(engine& through, request wish, listener done)
+    : engine_(through),
+      request_(std::move(wish)),
+      done_(std::move(done)),
+      machine_(through.node_count()) {}
+
+void releasing::encode(tag, bool by_text, std::string& out) {
+    wire::release(out, by_text, request_.what->keys, request_.owner);
+}
+
+void releasing::answered(tag asked, std::string_view reply) {
+    const auto answer = wire::read_ownership(resp::view(reply));
+    if (const auto* why = std::get_if<net::failure>(&answer)) return failed(asked, *why);
+    if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+        step(core::release::released{node_of(asked)});
+    } else {
+        step(core::release::disowned{node_of(asked)});
+    }
+}
+
+void releasing::failed(tag asked, const net::failure& why) {
+    const auto node = node_of(asked);
+    last_failure_ = why;
+    last_failure_.message = engine_.node(node).name() + ": " + why.message;
+    engine_.owe_release(node, request_.what, request_.owner, request_.key_gone_at);
+    step(core::release::unknown{node});
+}
+
+void releasing::step(const core::release::event& happened) {
+    carry_out(machine_.step(happened), clock::now());
+}
+
+void releasing::carry_out(const core::release::actions& next, core::time_point now) {
+    next.release_on.for_each(
+        [&](core::node_index node) { engine_.send(node, this, node.value, now); });
+    if (!next.decided) return;
+    if (machine_.outcome() == core::release::verdict::released) ++engine_.counters().released;
+    if (done_) std::exchange(done_, nullptr)(*this);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/release.hpp"
+#include "runtime/engine.hpp"
+
+namespace holdfast::runtime {
+
+/// A release whose outcome somebody may want: carries out core::release. What a node does not
+/// take now it is owed, until the key would be gone by itself.
+class releasing final : public net::exchange {
+  public:
+    struct request {
+        plan_pointer what;
+        std::string owner;
+        core::time_point key_gone_at;
+    };
+    using listener = std::function<void(const releasing&)>;
+
+    /// `done` (may be empty) is called once, with the lock held.
+    static boost::intrusive_ptr<releasing> start(engine& through, request wish,
+                                                 core::time_point now, listener done);
+
+    [[nodiscard]] core::release::verdict outcome() const { return machine_.outcome(); }
+    [[nodiscard]] const net::failure& last_failure() const { return last_failure_; }
+
+  private:
+    releasing(engine& through, request wish, listener done);
+
+    void encode(tag asked, bool by_text, std::string& out) override;
+    void answered(tag asked, std::string_view reply) override;
+    void failed(tag asked, const net::failure& why) override;
+
+    void step(const core::release::event& happened);
+    void carry_out(const core::release::actions& next, core::time_point now);
+
+    engine& engine_;
+    request request_;
+    listener done_;
+    core::release machine_;
+    net::failure last_failure_;
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,80 @@
+#include "runtime/renewal.hpp"
+
+#include <utility>
+
+#include "holdfast/clock.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+core::renew::config configure(const hold& lease, core::duration ttl) {
+    auto timing = lease.what().timing;
+    timing.ttl = ttl;
+    return {.nodes = lease.through().node_count(),
+            .timing = timing,
+            .old_deadline = lease.valid_until()};
+}
+
+core::node_index node_of(net::exchange::tag request) {
+    return {static_cast<std::uint8_t>(request)};
+}
+
+}  // namespace
+
+void renewal::start(std::shared_ptr<hold> lease, core::duration ttl, core::time_point now) {
+    auto& through = lease->through();
+    through.begin_unattended();
+    start(std::move(lease), ttl, now,
+          [](const renewal& done) { done.lease_->through().end_unattended(); });
+}
+
+boost::intrusive_ptr<renewal> renewal::start(std::shared_ptr<hold> lease, core::duration ttl,
+                                             core::time_point now, listener done) {
+    boost::intrusive_ptr<renewal> self(new renewal(std::move(lease), ttl, std::move(done)));
+    self->begin(now);
+    return self;
+}
+
+renewal::renewal(std::shared_ptr<hold> lease, core::duration ttl, listener done)
+    : lease_(std::move(lease)),
+      ttl_(ttl),
+      done_(std::move(done)),
+      machine_(configure(*lease_, ttl)) {}
+
+void renewal::begin(core::time_point now) { carry_out(machine_.start(now), now); }
+
+void renewal::encode(tag, bool by_text, std::string& out) {
+    wire::extend(out, by_text, lease_->what().keys, lease_->owner(), ttl_,
+                 lease_->what().retention);
+}
+
+void renewal::answered(tag request, std::string_view reply) {
+    const auto answer = wire::read_ownership(resp::view(reply));
+    if (const auto* why = std::get_if<net::failure>(&answer)) return failed(request, *why);
+    if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+        step(core::renew::extended{node_of(request)});
+    } else {
+        step(core::renew::disowned{node_of(request)});
+    }
+}
+
+void renewal::failed(tag request, const net::failure& why) {
+    last_failure_ = why;
+    last_failure_.message = lease_->through().node(node_of(request)).name() + ": " + why.message;
+    step(core::renew::unknown{node_of(request)});
+}
+
+void renewal::step(const core::renew::event& happened) {
+    const auto now = clock::now();
+    carry_out(machine_.step(happened, now), now);
+}
+
+void renewal::carry_out(const core::renew::actions& next, core::time_point now) {
+    next.extend_on.for_each(
+        [&](core::node_index node) { lease_->through().send(node, this, node.value, now); });
+    if (!next.decided) return;
+    lease_->renewed(machine_, now);
+    std::exchange(done_, nullptr)(*this);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/local_line.hpp"
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+
+namespace holdfast::runtime {
+
+class hold;
+
+/// Somebody who stands in line for a key.
+class contender {
+  public:
+    [[nodiscard]] virtual core::local_id id() const = 0;
+    virtual void turn(core::time_point now) = 0;
+    virtual void told(core::node_index where, core::time_point now) = 0;
+    virtual void abort() = 0;  // the client is closed
+
+  protected:
+    ~contender() = default;
+};
+
+/// One waiting room per key that this client holds or waits for. Who goes first is decided by
+/// core::local_line; this finds the room, and passes the word on.
+class rooms {
+  public:
+    void join(const std::string& key, contender& who, core::time_point now);
+    void leave(const std::string& key, contender& who, core::time_point now);
+
+    /// `lease` holds the key now. Call it before its contender leaves.
+    void took(const std::string& key, hold& lease);
+    void freed(const std::string& key, hold& lease, core::time_point now);
+
+    /// The lease of this client that is believed to hold the key, if any.
+    [[nodiscard]] hold* holder(const std::string& key) const;
+
+    /// A server said that the key changed, or that all keys did.
+    void told(std::string_view key, core::node_index where, core::time_point now);
+    void told_all(core::node_index where, core::time_point now);
+
+    void abort_all();
+
+  private:
+    struct room {
+        core::local_line line;
+        std::vector<contender*> waiting;
+        hold* holder = nullptr;
+    };
+    struct hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view key) const {
+            return std::hash<std::string_view>{}(key);
+        }
+    };
+    using map = std::unordered_map<std::string, room, hash, std::equal_to<>>;
+
+    void give_turn(const room& where, std::optional<core::local_id> to, core::time_point now);
+    void close_if_idle(map::iterator where);
+
+    map rooms_;
+};
+
+}  // namespace holdfast::runtime
