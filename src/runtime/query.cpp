@@ -30,10 +30,15 @@ std::vector<query::answer> query::run(engine& through, std::unique_lock<std::mut
 }
 
 query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
-                            core::node_index node, const std::vector<std::string>& command) {
-    const boost::intrusive_ptr<query> self(new query(through, write_command(command)));
+                            core::node_index node, writer write) {
+    const boost::intrusive_ptr<query> self(new query(through, std::move(write)));
     self->ask(core::node_set::of(node), lock);
     return std::move(self->answers_[node.value]);
+}
+
+query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
+                            core::node_index node, const std::vector<std::string>& command) {
+    return run_on(through, lock, node, write_command(command));
 }
 
 query::query(engine& through, writer write)

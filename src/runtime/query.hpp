@@ -26,6 +26,8 @@ class query final : public net::exchange {
 
     /// The same for one node.
     static answer run_on(engine& through, std::unique_lock<std::mutex>& lock, core::node_index node,
+                         writer write);
+    static answer run_on(engine& through, std::unique_lock<std::mutex>& lock, core::node_index node,
                          const std::vector<std::string>& command);
 
   private:
