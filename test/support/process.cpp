@@ -204,6 +204,7 @@ void process::write(std::string_view text) {
     const broken_pipe_signal_blocked blocked;
     while (!text.empty()) {
         const ssize_t size = ::write(input_.get(), text.data(), text.size());
+        if (size < 0 && errno == EINTR) continue;
         if (size < 0) throw_errno("cannot write to " + program_);
         text.remove_prefix(static_cast<std::size_t>(size));
     }

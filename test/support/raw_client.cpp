@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <stdexcept>
 #include <utility>
 
@@ -63,6 +64,7 @@ void raw_client::send(const std::vector<std::string>& arguments) { send_raw(enco
 void raw_client::send_raw(std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t size = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (size < 0 && errno == EINTR) continue;
         if (size < 0) throw_errno("raw client: cannot send");
         bytes.remove_prefix(static_cast<std::size_t>(size));
     }

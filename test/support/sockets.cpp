@@ -60,6 +60,16 @@ void bound_connect_and_sends(const file_descriptor& socket, milliseconds bound) 
     set_option(socket, SOL_SOCKET, SO_SNDTIMEO, timeval{time.tv_sec, time.tv_nsec / 1000});
 }
 
+/// A signal interrupts a connect that has a timeout; asked again, it goes on, or was done already.
+template <typename Address>
+void connect(const file_descriptor& socket, const Address& address, const std::string& name) {
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    while (::connect(socket.get(), generic, sizeof address) != 0) {
+        if (errno == EISCONN) return;
+        if (errno != EINTR) throw_errno("cannot connect to " + name);
+    }
+}
+
 }  // namespace
 
 port_reservation::port_reservation() : socket_{new_socket(AF_INET)} {
@@ -88,8 +98,7 @@ file_descriptor connect_to_loopback(std::uint16_t port, milliseconds bound) {
     bound_connect_and_sends(socket, bound);
     send_without_delay(socket);
     const sockaddr_in address = loopback(port);
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        throw_errno("cannot connect to 127.0.0.1:" + std::to_string(port));
+    connect(socket, address, "127.0.0.1:" + std::to_string(port));
     return socket;
 }
 
@@ -103,8 +112,7 @@ file_descriptor connect_to_unix_socket(const std::filesystem::path& path, millis
 
     file_descriptor socket = new_socket(AF_UNIX);
     bound_connect_and_sends(socket, bound);
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        throw_errno("cannot connect to " + name);
+    connect(socket, address, name);
     return socket;
 }
 

@@ -112,15 +112,22 @@ pid_t fork_and_execute(const prepared_child& child) {
     return id;
 }
 
+/// Signals are for the threads of the test. All but SIGCHLD: sent to a thread that blocks it, it
+/// is kept instead of ignored, and then interrupts the system calls of another thread.
+void leave_signals_to_others() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGCHLD);
+    ::pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+}
+
 /// Never destroyed: a child is killed when the thread that forked it ends, and children may be
 /// owned by objects that are destroyed after every static of this file.
 task_queue& forking_thread() {
     static task_queue* const queue = [] {
         auto* created = new task_queue;
         std::thread{[created] {
-            sigset_t all;  // signals are for the threads of the test
-            sigfillset(&all);
-            ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+            leave_signals_to_others();
             while (true) created->wait_and_run();
         }}.detach();
         return created;
