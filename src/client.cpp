@@ -29,15 +29,17 @@ void shared_client::check_process() const {
 
 namespace {
 
-options with_url(std::string_view url) {
+options with_urls(std::vector<std::string> urls) {
     options settings;
-    settings.urls.emplace_back(url);
+    settings.urls = std::move(urls);
     return settings;
 }
 
 }  // namespace
 
-client::client(std::string_view url) : client(with_url(url)) {}
+client::client(std::string_view url) : client(with_urls({std::string(url)})) {}
+
+client::client(std::vector<std::string> urls) : client(with_urls(std::move(urls))) {}
 
 client::client(options settings)
     : shared_(std::make_shared<detail::shared_client>(std::move(settings))) {}

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "holdfast/lease.hpp"
 #include "holdfast/options.hpp"
@@ -17,7 +19,8 @@ namespace detail {
 class shared_client;
 }
 
-/// The connection to the server that votes on locks, shared by everything that locks through it.
+/// The connection to the server that votes on locks, or to the quorum of them, shared by everything
+/// that locks through it.
 ///
 /// Construction checks the options and connects to nothing; the first operation does. A broken
 /// connection is made again in the background, with growing pauses.
@@ -35,6 +38,7 @@ class shared_client;
 class client {
   public:
     explicit client(std::string_view url);
+    explicit client(std::vector<std::string> urls);  // several: a quorum
     explicit client(options settings);
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct tls_options {
 };
 
 /// How to reach the servers, and how far to trust them.
+///
+/// One URL is one server. Several, an odd number up to 15, are a quorum of independent masters:
+/// every lock is voted on by all of them, and any minority may fail. Some of the settings may be
+/// given in a URL's query instead: doc/urls.md.
 struct options {
     std::vector<std::string> urls{};  // redis://, rediss://, unix:// ; see doc/urls.md
 
@@ -36,7 +41,7 @@ struct options {
     std::string label{};                   // shown to whoever asks who holds a lock
     std::string client_name = "holdfast";  // CLIENT SETNAME
 
-    /// For one answer of one node. Zero: one second.
+    /// For one answer of one node. Zero: one second, or 200 ms for each node of a quorum.
     std::chrono::milliseconds node_timeout{0};
     /// For connecting, TLS and the handshake together.
     std::chrono::milliseconds connect_timeout{1000};
@@ -48,11 +53,14 @@ struct options {
     /// How long an idle fencing counter is kept. Long against any backward step of a server's
     /// wall clock, which is what the order of tokens rests on when a counter has expired.
     std::chrono::milliseconds fence_retention{3'600'000};
+    /// Lock-delay for every lock of this client: see acquire_options::guard_time.
+    std::chrono::milliseconds guard_time{0};
     /// Bound on the rate error between two clocks, in thousandths.
     unsigned drift_per_mille = 10;
 
-    /// A server that has restarted grants nothing until every earlier lease is over.
-    bool restart_guard = false;
+    /// A server that has restarted grants nothing until every earlier lease is over. Unset: on
+    /// for a quorum, off for one server.
+    std::optional<bool> restart_guard{};
     /// Allow servers that may evict lock keys (any maxmemory-policy but noeviction).
     bool allow_eviction = false;
 

@@ -2,6 +2,23 @@
 
 namespace holdfast::core {
 
+std::optional<conflict> find_conflict(std::span<const server_facts> nodes) {
+    for (std::size_t a = 0; a < nodes.size(); ++a) {
+        for (std::size_t b = a + 1; b < nodes.size(); ++b) {
+            if (nodes[a].run_id.empty() || nodes[b].run_id.empty()) continue;
+            if (nodes[a].run_id == nodes[b].run_id) {
+                return conflict{a, b, conflict::kind::same_server};
+            }
+            const bool replicates = nodes[a].is_replica || nodes[b].is_replica;
+            if (replicates && !nodes[a].replication_id.empty() &&
+                nodes[a].replication_id == nodes[b].replication_id) {
+                return conflict{a, b, conflict::kind::replica};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 void judge::disconnected() {
     standing_ = standing::unjudged;
     flaw_ = flaw::none;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,12 +28,24 @@ inline constexpr std::string_view quarantine_key = "holdfast:quarantine";
 
 /// What a server says of itself in the handshake. Empty or false: it would not say.
 struct server_facts {
-    std::string run_id;
-    std::string eviction_policy;  // maxmemory-policy
+    std::string run_id{};
+    std::string replication_id{};   // shared by a master and its replicas
+    std::string eviction_policy{};  // maxmemory-policy
     bool is_replica = false;
     bool fsync_always = false;  // appendonly yes and appendfsync always: survives a crash
     friend bool operator==(const server_facts&, const server_facts&) = default;
 };
+
+/// Two nodes of a quorum that are not independent, so that their votes are one.
+struct conflict {
+    std::size_t first = 0;
+    std::size_t second = 0;
+    enum class kind : std::uint8_t { same_server, replica } how = kind::same_server;
+    friend bool operator==(const conflict&, const conflict&) = default;
+};
+
+/// Looks for one among the nodes whose facts are known (run_id not empty).
+std::optional<conflict> find_conflict(std::span<const server_facts> nodes);
 
 struct judge_policy {
     bool allow_eviction = false;

@@ -24,7 +24,8 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
     /// again, with true, when the server did not know the script.
     virtual void encode(tag request, bool by_text, std::string& out) = 0;
 
-    /// Whether the request is still wanted: asked before it is repeated by text.
+    /// Whether the request is still wanted: asked before it is sent after a wait for the
+    /// connection, and before it is repeated by text. What follows it may have been sent by then.
     [[nodiscard]] virtual bool wanted(tag) const { return true; }
 
     /// Whether the answer would be a vote for a new holder, which not every node may cast.

@@ -35,6 +35,7 @@ std::string_view greeting::field(std::string_view name) const {
 
 core::server_facts greeting::facts() const {
     return {.run_id = std::string(field("run_id")),
+            .replication_id = std::string(field("master_replid")),
             .eviction_policy = std::string(field("maxmemory_policy")),
             .is_replica = field("role") == "slave",
             .fsync_always = field("aof_enabled") == "1" && appendfsync == "always"};

@@ -33,8 +33,8 @@ bool node::must_wait(clock::time_point now) {
 }
 
 void node::transmit(waiting request, clock::time_point now) {
-    if (request.who->asks_for_vote(request.request) && !judge_.may_vote(now)) {
-        return request.who->failed(request.request, why_no_vote(now));
+    if (request.who->asks_for_vote(request.request)) {
+        if (const auto why = why_no_vote(now)) return request.who->failed(request.request, *why);
     }
     connection_->send(std::move(request.who), request.request, request.deadline, now);
 }
@@ -74,7 +74,13 @@ void node::on_ready(const greeting& said) {
     facts_ = said.facts();
     judge_.assess(facts_, now);
     listener_.on_ready(*this);
-    for (auto& request : std::exchange(waiting_, {})) transmit(std::move(request), now);
+    for (auto& request : std::exchange(waiting_, {})) {
+        if (request.who->wanted(request.request)) {
+            transmit(std::move(request), now);
+        } else {
+            request.who->failed(request.request, {.message = "not connected in time"});
+        }
+    }
 }
 
 void node::on_down(const failure& why) {
@@ -107,17 +113,24 @@ void node::expire_waiting(clock::time_point now) {
     }
 }
 
-failure node::why_no_vote(clock::time_point now) const {
+std::optional<failure> node::why_no_vote(clock::time_point now) const {
+    if (barred_) return barred_;
+    if (!settings_.patient && connection_->stalled()) {
+        return failure{.message = "owes an answer for too long already"};
+    }
+    if (judge_.may_vote(now)) return std::nullopt;
     if (judge_.at(now) == core::judge::standing::voided) {
-        return {.code = errc::unsafe_server, .message = "its clock jumped; it may not vote yet"};
+        return failure{.code = errc::unsafe_server,
+                       .message = "its clock jumped; it may not vote yet"};
     }
     if (judge_.reason() == core::judge::flaw::replica) {
-        return {.code = errc::unsafe_server, .message = "is a replica; give the master's address"};
+        return failure{.code = errc::unsafe_server,
+                       .message = "is a replica; give the master's address"};
     }
-    return {errc::unsafe_server,
-            "maxmemory-policy is " + facts_.eviction_policy +
-                ", which may evict lock keys; set it to noeviction, or allow eviction",
-            true};
+    return failure{errc::unsafe_server,
+                   "maxmemory-policy is " + facts_.eviction_policy +
+                       ", which may evict lock keys; set it to noeviction, or allow eviction",
+                   true};
 }
 
 void node::close(const failure& why) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ namespace holdfast::net {
 ///   idle         never used                            connects, and waits
 ///   connecting   the first try, or a patient one       waits, until its own deadline
 ///   probing      trying again after a failure          fails at once: callers do not probe
-///   ready        connected and judged                  is sent; votes only where judged fit
+///   ready        connected and judged                  is sent; votes only where judged fit, and
+///                                                      while no earlier answer is overdue
 ///   out          failed, waiting to try again          fails at once; a patient node tries now
 ///
 /// Patient is the node of a client that has no other: there is nobody else to ask.
@@ -57,6 +59,7 @@ class node final : private connection::owner {
     [[nodiscard]] std::string name() const { return settings_.link.where.name(); }
     [[nodiscard]] bool tls() const { return settings_.link.where.tls; }
     [[nodiscard]] bool ready() const { return state_ == state::ready; }
+    [[nodiscard]] bool never_tried() const { return state_ == state::idle; }
     [[nodiscard]] bool opening() const {
         return state_ == state::connecting || state_ == state::probing;
     }
@@ -69,6 +72,9 @@ class node final : private connection::owner {
     [[nodiscard]] const greeting& said() const { return said_; }
     [[nodiscard]] const core::server_facts& facts() const { return facts_; }
     [[nodiscard]] core::judge& judge() { return judge_; }
+
+    /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
+    void bar(std::optional<failure> why) { barred_ = std::move(why); }
 
     /// Fails whatever waits or is under way, and connects no more.
     void close(const failure& why);
@@ -93,7 +99,7 @@ class node final : private connection::owner {
     void fail_waiting(const failure& why);
     void expire_waiting(clock::time_point now);
     [[nodiscard]] bool must_wait(clock::time_point now);
-    [[nodiscard]] failure why_no_vote(clock::time_point now) const;
+    [[nodiscard]] std::optional<failure> why_no_vote(clock::time_point now) const;
 
     boost::asio::io_context& io_;
     std::mutex& guard_;
@@ -111,6 +117,7 @@ class node final : private connection::owner {
     greeting said_;
     core::server_facts facts_;
     core::judge judge_;
+    std::optional<failure> barred_;
 };
 
 }  // namespace holdfast::net

@@ -116,6 +116,7 @@ void acquisition::win(core::time_point now) {
     ++counters.acquired;
     if (attempts_ > 1) ++counters.waited;
     counters.wait_time.add(now - started_at_);
+    attempt_->became(lease);
     lease->start(now);
     conclude({.won = std::move(lease)}, now);
 }

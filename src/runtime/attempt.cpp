@@ -6,6 +6,7 @@
 #include "holdfast/clock.hpp"
 #include "runtime/cleanup.hpp"
 #include "runtime/failures.hpp"
+#include "runtime/hold.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -52,6 +53,12 @@ void attempt::encode(tag request, bool by_text, std::string& out) {
             return wire::commit(out, by_text, what_->keys, owner_, token_in(request),
                                 what_->retention);
     }
+}
+
+bool attempt::wanted(tag) const {
+    if (!machine_.decided()) return true;
+    const auto lease = lease_.lock();
+    return lease && !lease->ended();
 }
 
 bool attempt::asks_for_vote(tag request) const {

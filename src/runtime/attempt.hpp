@@ -38,6 +38,9 @@ class attempt final : public net::exchange {
     /// The caller gave up: it is cleaned up, and nobody is told.
     void cancel(core::time_point now);
 
+    /// The lease that it became: while that lasts, a straggler's vote is still wanted.
+    void became(std::weak_ptr<const hold> lease) { lease_ = std::move(lease); }
+
     [[nodiscard]] const core::acquire& machine() const { return machine_; }
     [[nodiscard]] const std::string& owner() const { return owner_; }
 
@@ -51,7 +54,7 @@ class attempt final : public net::exchange {
     enum class kind : std::uint8_t { plain, script, commit };
 
     void encode(tag request, bool by_text, std::string& out) override;
-    [[nodiscard]] bool wanted(tag) const override { return !machine_.decided(); }
+    [[nodiscard]] bool wanted(tag) const override;
     [[nodiscard]] bool asks_for_vote(tag request) const override;
     void answered(tag request, std::string_view reply) override;
     void failed(tag request, const net::failure& why) override;
@@ -71,6 +74,7 @@ class attempt final : public net::exchange {
     listener* listener_;
     std::string owner_;
     core::acquire machine_;
+    std::weak_ptr<const hold> lease_;
     std::vector<std::optional<net::failure>> failures_;  // one place per node, when first needed
     std::vector<std::optional<denial>> denials_;
     bool tracked_ = true;  // every denying node will tell us when the key goes away

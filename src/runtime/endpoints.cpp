@@ -1,21 +1,100 @@
 #include "runtime/endpoints.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
 #include <system_error>
 
 #include "core/node_set.hpp"
+#include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "net/url.hpp"
+#include "runtime/plan.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-net::endpoint read(const std::string& url, const options& settings) {
-    auto parsed = net::parse_url(url);
-    if (const auto* wrong = std::get_if<net::url_error>(&parsed)) {
-        throw std::system_error(errc::invalid_url, wrong->message);
+using std::chrono::milliseconds;
+using parameters = std::map<std::string, std::string>;
+
+[[noreturn]] void refuse(errc code, const std::string& why) { throw std::system_error(code, why); }
+
+struct duration_parameter {
+    std::string_view name;
+    milliseconds options::*where;
+};
+
+constexpr std::array<duration_parameter, 5> duration_parameters{
+    {{"node_timeout", &options::node_timeout},
+     {"connect_timeout", &options::connect_timeout},
+     {"patience", &options::patience},
+     {"max_ttl", &options::max_ttl},
+     {"guard_time", &options::guard_time}}};
+
+constexpr std::array<std::string_view, 7> known_parameters{
+    "node_timeout", "connect_timeout", "patience", "max_ttl",
+    "guard_time",   "restart_guard",   "drift"};
+
+milliseconds read_duration(const std::string& name, const std::string& value) {
+    const auto read = parse_duration(value);
+    if (!read || *read % milliseconds(1) != std::chrono::nanoseconds(0)) {
+        refuse(errc::invalid_url, "the parameter " + name +
+                                      " takes a duration such as 500ms or 10s, in whole "
+                                      "milliseconds");
     }
-    auto where = std::get<net::parsed_url>(std::move(parsed)).where;
+    return std::chrono::duration_cast<milliseconds>(*read);
+}
+
+bool read_switch(const std::string& name, const std::string& value) {
+    if (value == "on") return true;
+    if (value == "off") return false;
+    refuse(errc::invalid_url, "the parameter " + name + " is either on or off");
+}
+
+unsigned read_drift(const std::string& value) {
+    unsigned per_mille = 0;
+    const auto* const end = value.data() + value.size();
+    const auto [stopped, error] = std::from_chars(value.data(), end, per_mille);
+    if (value.empty() || error != std::errc{} || stopped != end) {
+        refuse(errc::invalid_url, "the parameter drift is a whole number of thousandths");
+    }
+    return per_mille;
+}
+
+void take_over(const parameters& given, options& settings) {
+    for (const auto& [name, where] : duration_parameters) {
+        const auto found = given.find(std::string(name));
+        if (found != given.end()) settings.*where = read_duration(found->first, found->second);
+    }
+    if (const auto guard = given.find("restart_guard"); guard != given.end()) {
+        settings.restart_guard = read_switch(guard->first, guard->second);
+    }
+    if (const auto drift = given.find("drift"); drift != given.end()) {
+        settings.drift_per_mille = read_drift(drift->second);
+    }
+}
+
+// The settings are the client's, so two URLs cannot say two things about one of them.
+void collect(const net::parsed_url& from, parameters& all) {
+    for (const auto& [name, value] : from.parameters) {
+        const auto [place, is_new] = all.try_emplace(name, value);
+        if (!is_new && place->second != value) {
+            refuse(errc::invalid_url, "the URLs disagree about " + name);
+        }
+    }
+}
+
+net::parsed_url read(const std::string& url) {
+    auto parsed = net::parse_url(url, known_parameters);
+    if (const auto* wrong = std::get_if<net::url_error>(&parsed)) {
+        refuse(errc::invalid_url, wrong->message);
+    }
+    return std::get<net::parsed_url>(std::move(parsed));
+}
+
+void complete(net::endpoint& where, const options& settings) {
     if (where.user.empty()) where.user = settings.user;
     if (where.password.empty()) where.password = settings.password;
     where.tls_options = {.ca_file = settings.tls.ca_file,
@@ -23,20 +102,17 @@ net::endpoint read(const std::string& url, const options& settings) {
                          .key_file = settings.tls.key_file,
                          .server_name = settings.tls.server_name,
                          .verify = settings.tls.verify};
-    return where;
 }
 
 void check_count(std::size_t count) {
     if (count > core::max_nodes) {
-        throw std::system_error(
-            errc::invalid_option,
-            std::to_string(count) + " servers are more than " + std::to_string(core::max_nodes));
+        refuse(errc::invalid_option,
+               std::to_string(count) + " servers are more than " + std::to_string(core::max_nodes));
     }
     if (count % 2 == 0) {
-        throw std::system_error(errc::invalid_option,
-                                "a quorum of " + std::to_string(count) +
-                                    " servers survives no more failures than one of " +
-                                    std::to_string(count - 1) + "; give an odd number");
+        refuse(errc::invalid_option, "a quorum of " + std::to_string(count) +
+                                         " servers survives no more failures than one of " +
+                                         std::to_string(count - 1) + "; give an odd number");
     }
 }
 
@@ -45,21 +121,39 @@ void check_distinct(const std::vector<net::endpoint>& endpoints) {
     for (const auto& where : endpoints) {
         const auto name = where.name();
         if (std::find(names.begin(), names.end(), name) != names.end()) {
-            throw std::system_error(errc::invalid_option,
-                                    name + " is given twice; the votes must be independent");
+            refuse(errc::invalid_option, name + " is given twice; votes must be independent");
         }
         names.push_back(name);
     }
 }
 
+void fill_in(options& settings) {
+    const bool quorum = settings.urls.size() > 1;
+    if (settings.node_timeout == milliseconds(0)) {
+        settings.node_timeout = quorum ? milliseconds(200) : milliseconds(1000);
+    }
+    if (!settings.restart_guard) settings.restart_guard = quorum;
+}
+
 }  // namespace
 
-std::vector<net::endpoint> endpoints_of(const options& settings) {
-    check_count(settings.urls.size());
-    std::vector<net::endpoint> endpoints;
-    for (const auto& url : settings.urls) endpoints.push_back(read(url, settings));
-    check_distinct(endpoints);
-    return endpoints;
+resolved resolve(options given) {
+    if (given.urls.empty()) refuse(errc::invalid_option, "a client needs a URL");
+    check_count(given.urls.size());
+    resolved result;
+    parameters all;
+    for (const auto& url : given.urls) {
+        const auto parsed = read(url);
+        collect(parsed, all);
+        result.endpoints.push_back(parsed.where);
+        complete(result.endpoints.back(), given);
+    }
+    check_distinct(result.endpoints);
+    take_over(all, given);
+    check(given);
+    fill_in(given);
+    result.settings = std::move(given);
+    return result;
 }
 
 }  // namespace holdfast::runtime

@@ -7,8 +7,15 @@
 
 namespace holdfast::runtime {
 
-/// The servers that the options name, with what the URLs leave open filled in. Throws
-/// std::system_error with errc::invalid_url or errc::invalid_option; never with a password in it.
-std::vector<net::endpoint> endpoints_of(const options& settings);
+/// What a client was given, checked and complete: no default left open, what the URLs say of
+/// settings taken over, and each server with what its URL left to the options.
+struct resolved {
+    options settings;
+    std::vector<net::endpoint> endpoints;
+};
+
+/// Throws std::system_error with errc::invalid_url or errc::invalid_option; never with a password
+/// in it.
+resolved resolve(options given);
 
 }  // namespace holdfast::runtime

@@ -6,10 +6,11 @@
 
 #include "fork_guard.hpp"
 #include "holdfast/clock.hpp"
+#include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "runtime/cleanup.hpp"
-#include "runtime/endpoints.hpp"
 #include "runtime/enlistment.hpp"
+#include "runtime/heartbeat.hpp"
 #include "runtime/hold.hpp"
 
 namespace holdfast::runtime {
@@ -22,20 +23,18 @@ core::node_index index_of(const net::node& which) {
     return {static_cast<std::uint8_t>(which.index())};
 }
 
-options checked(options settings) {
-    check(settings);
-    if (settings.node_timeout.count() == 0) settings.node_timeout = std::chrono::seconds(1);
-    return settings;
-}
-
 }  // namespace
 
-engine::engine(options settings)
-    : settings_(checked(std::move(settings))),
+engine::engine(options given) : engine(resolve(std::move(given))) {}
+
+engine::engine(resolved what)
+    : settings_(std::move(what.settings)),
       node_timeout_(settings_.node_timeout),
       generation_(fork_generation()),
       driver_(guard_, static_cast<driver::machinery&>(*this)) {
-    make_nodes();
+    debts_.resize(what.endpoints.size());
+    for (const auto& where : what.endpoints) make_node(where, what.endpoints.size() == 1);
+    if (*settings_.restart_guard) heartbeat_ = std::make_unique<heartbeat>(*this);
 }
 
 engine::~engine() {
@@ -43,25 +42,21 @@ engine::~engine() {
     driver_.stop();
 }
 
-void engine::make_nodes() {
-    const auto endpoints = endpoints_of(settings_);
-    debts_.resize(endpoints.size());
-    for (const auto& where : endpoints) {
-        net::node::settings how{
-            .index = nodes_.size(),
-            .link = {.where = where,
-                     .client_name = settings_.client_name,
-                     .policy = {.allow_eviction = settings_.allow_eviction,
-                                .restart_guard = settings_.restart_guard,
-                                .max_ttl = settings_.max_ttl,
-                                .guard_time = std::chrono::milliseconds(0),
-                                .clock = {.drift_per_mille = settings_.drift_per_mille}},
-                     .connect_timeout = settings_.connect_timeout,
-                     .silence_limit = node_timeout_ * silence_factor},
-            .patient = endpoints.size() == 1};
-        nodes_.push_back(std::make_unique<net::node>(driver_.io(), guard_, std::move(how),
-                                                     static_cast<net::node::listener&>(*this)));
-    }
+void engine::make_node(const net::endpoint& where, bool patient) {
+    net::node::settings how{
+        .index = nodes_.size(),
+        .link = {.where = where,
+                 .client_name = settings_.client_name,
+                 .policy = {.allow_eviction = settings_.allow_eviction,
+                            .restart_guard = *settings_.restart_guard,
+                            .max_ttl = settings_.max_ttl,
+                            .guard_time = settings_.guard_time,
+                            .clock = {.drift_per_mille = settings_.drift_per_mille}},
+                 .connect_timeout = settings_.connect_timeout,
+                 .silence_limit = node_timeout_ * silence_factor},
+        .patient = patient};
+    nodes_.push_back(std::make_unique<net::node>(driver_.io(), guard_, std::move(how),
+                                                 static_cast<net::node::listener&>(*this)));
 }
 
 bool engine::in_child() const noexcept { return fork_generation() != generation_; }
@@ -78,6 +73,7 @@ void engine::close() noexcept {
 void engine::fail_everything() {
     const auto now = clock::now();
     rooms_.abort_all();
+    if (heartbeat_) heartbeat_->stop();
     for (const auto& node : nodes_) {
         node->close({.code = errc::closed, .message = "the client was closed"});
     }
@@ -87,7 +83,9 @@ void engine::fail_everything() {
 void engine::send(core::node_index to, boost::intrusive_ptr<net::exchange> who,
                   net::exchange::tag request, core::time_point now) {
     auto& node = *nodes_[to.value];
-    const auto patience = node.ready() ? core::duration{0} : settings_.connect_timeout;
+    // The first contact takes a connection, and so does every one with the only node there is.
+    const bool first = node.never_tried() || (nodes_.size() == 1 && !node.ready());
+    const auto patience = first ? core::duration(settings_.connect_timeout) : core::duration{0};
     node.send(std::move(who), request, now + patience + node_timeout_, now);
 }
 
@@ -183,9 +181,35 @@ void engine::on_ready(net::node& which) {
     ++statistics_.connected;
     log(log_level::info, "connected", "connected", {}, which.name());
     const auto now = clock::now();
+    if (which.said().quarantine.count() > 0) {
+        log(log_level::warning, "quarantined",
+            "restarted or new: it grants nothing for " + format_duration(which.said().quarantine),
+            {}, which.name());
+    }
+    bar_conflicts();
+    if (heartbeat_) heartbeat_->start(now);
     pay_debts(index_of(which), now);
     // What the server would have told us meanwhile is lost: look again.
     rooms_.told_all(index_of(which), now);
+}
+
+// Two votes of one server are one vote. Until somebody mends the list, nobody gets a lock by it.
+void engine::bar_conflicts() {
+    std::vector<core::server_facts> facts;
+    for (const auto& node : nodes_) {
+        facts.push_back(node->ready() ? node->facts() : core::server_facts{});
+    }
+    const auto found = core::find_conflict(facts);
+    std::optional<net::failure> why;
+    if (found) {
+        const bool same = found->how == core::conflict::kind::same_server;
+        why = net::failure{errc::unsafe_server,
+                           nodes_[found->first]->name() + " and " + nodes_[found->second]->name() +
+                               (same ? " are the same server" : " replicate each other") +
+                               "; the servers of a quorum must be independent",
+                           true};
+    }
+    for (const auto& node : nodes_) node->bar(why);
 }
 
 void engine::on_down(net::node& which, const net::failure& why) {

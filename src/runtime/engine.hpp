@@ -13,6 +13,7 @@
 #include "holdfast/statistics.hpp"
 #include "net/node.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/endpoints.hpp"
 #include "runtime/owner_token.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/rooms.hpp"
@@ -20,6 +21,7 @@
 
 namespace holdfast::runtime {
 
+class heartbeat;
 class hold;
 
 /// What all operations of one client share: its nodes, its timers, its waiting rooms, its lock.
@@ -29,7 +31,7 @@ class engine final : private driver::machinery,
                      private net::node::listener,
                      public std::enable_shared_from_this<engine> {
   public:
-    explicit engine(options settings);  // checks them; throws as options.hpp says
+    explicit engine(options given);  // checks them; throws as options.hpp says
     ~engine();
 
     /// Without the lock. Completes everything under way with errc::closed, loses every lease, and
@@ -85,6 +87,8 @@ class engine final : private driver::machinery,
     void abandon() noexcept;
 
   private:
+    explicit engine(resolved what);
+
     struct debt {
         plan_pointer what;
         std::string owner;
@@ -102,7 +106,8 @@ class engine final : private driver::machinery,
     std::uint64_t chance() override { return entropy_.bits64(); }
 
     void pay_debts(core::node_index to, core::time_point now);
-    void make_nodes();
+    void make_node(const net::endpoint& where, bool patient);
+    void bar_conflicts();
     void fail_everything();
 
     options settings_;
@@ -120,6 +125,7 @@ class engine final : private driver::machinery,
     std::vector<std::deque<debt>> debts_;
     std::vector<hold*> holds_;
 
+    std::unique_ptr<heartbeat> heartbeat_;
     driver driver_;
     std::vector<std::unique_ptr<net::node>> nodes_;
 };

@@ -1,5 +1,6 @@
 #include "runtime/plan.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 #include "holdfast/duration.hpp"
@@ -38,16 +39,17 @@ void check_times(const options& client, const acquire_options& how) {
     require(how.ttl <= client.max_ttl,
             "a ttl of " + text(how.ttl) + " is longer than max_ttl, " + text(client.max_ttl));
     require(how.max_hold >= milliseconds(0), "max_hold must not be negative");
-    require(how.guard_time >= milliseconds(0) && how.guard_time < how.ttl / 2,
-            "a guard_time of " + text(how.guard_time) + " must be below half the ttl of " +
-                text(how.ttl));
+    const auto guard_time = std::max(how.guard_time, client.guard_time);
+    require(
+        how.guard_time >= milliseconds(0) && guard_time < how.ttl / 2,
+        "a guard_time of " + text(guard_time) + " must be below half the ttl of " + text(how.ttl));
     require(how.loss_notice >= milliseconds(0) && how.min_validity >= milliseconds(0),
             "loss_notice and min_validity must not be negative");
 }
 
 core::timing timing_of(const options& client, const acquire_options& how, core::duration notice) {
     core::timing timing{.ttl = how.ttl,
-                        .guard_time = how.guard_time,
+                        .guard_time = std::max(how.guard_time, client.guard_time),
                         .min_validity = how.min_validity,
                         .drift_per_mille = client.drift_per_mille};
     if (timing.min_validity == core::duration{0}) timing.min_validity = notice;
@@ -64,7 +66,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->keys.lock = client.prefix + std::string(key);
     result->keys.counter = wire::counter_key(result->keys.lock);
     result->keys.fenced = how.fencing;
-    result->keys.guarded = client.restart_guard;
+    result->keys.guarded = client.restart_guard.value_or(false);
     result->notice = how.loss_notice == milliseconds(0) ? core::duration(how.ttl) / 6
                                                         : core::duration(how.loss_notice);
     result->timing = timing_of(client, how, result->notice);
@@ -81,7 +83,6 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
 }
 
 void check(const options& client) {
-    require(!client.urls.empty(), "a client needs a URL");
     require(client.node_timeout >= milliseconds(0), "node_timeout must not be negative");
     require(client.connect_timeout > milliseconds(0), "connect_timeout must be above zero");
     require(client.patience >= milliseconds(0), "patience must not be negative");
@@ -89,6 +90,7 @@ void check(const options& client) {
             "max_ttl must lie between " + text(min_ttl) + " and " + text(longest_max_ttl));
     require(client.fence_retention >= client.max_ttl,
             "fence_retention must not be shorter than max_ttl");
+    require(client.guard_time >= milliseconds(0), "guard_time must not be negative");
     require(client.drift_per_mille <= 100, "drift_per_mille must be at most 100");
     check_label(client.label);
 }
