@@ -155,28 +155,43 @@ std::vector<server_report> examine(client& through) {
     return reports;
 }
 
+namespace {
+
+/// Compares one node's marker; throws what kept it from that.
+milliseconds enlist_one(runtime::engine& engine, core::node_index whom, bool fresh) {
+    auto lock = engine.lock();
+    const auto hello = runtime::query::run_on(engine, lock, whom, {"PING"});
+    if (const auto* why = std::get_if<net::failure>(&hello)) runtime::raise(*why);
+    const auto quarantine = fresh ? core::duration{0} : engine.node(whom).judge().quarantine();
+    const auto answer = runtime::query::run_on(engine, lock, whom, [&](std::string& out, bool) {
+        runtime::wire::enlist(out, true, engine.node(whom).facts().run_id, quarantine);
+    });
+    if (const auto* why = std::get_if<net::failure>(&answer)) runtime::raise(*why);
+    const auto left = runtime::wire::read_enlist(resp::view(std::get<std::string>(answer)));
+    if (const auto* why = std::get_if<net::failure>(&left)) runtime::raise(*why);
+    return std::chrono::ceil<milliseconds>(
+        std::max(std::get<core::duration>(left), core::duration{0}));
+}
+
+}  // namespace
+
 std::vector<milliseconds> enlist(client& through, bool fresh) {
     const auto& shared = detail::access::shared(through);
     shared->check_process();
-    auto& engine = *shared->engine();
-    auto lock = engine.lock();
     std::vector<milliseconds> result;
-    for (std::size_t n = 0; n < engine.node_count(); ++n) {
+    std::optional<std::system_error> first_failure;
+    for (std::size_t n = 0; n < shared->engine()->node_count(); ++n) {
         const core::node_index whom{static_cast<std::uint8_t>(n)};
-        const auto hello = runtime::query::run_on(engine, lock, whom, {"PING"});
-        if (const auto* why = std::get_if<net::failure>(&hello)) {
-            runtime::raise({why->code, engine.node(whom).name() + ": " + why->message, false});
+        try {
+            result.push_back(enlist_one(*shared->engine(), whom, fresh));
+        } catch (const std::system_error& failed) {
+            if (!first_failure) {
+                first_failure.emplace(failed.code(), shared->engine()->node(whom).name() +
+                                                         " was not enlisted: " + failed.what());
+            }
         }
-        const auto quarantine = fresh ? core::duration{0} : engine.node(whom).judge().quarantine();
-        const auto answer = runtime::query::run_on(engine, lock, whom, [&](std::string& out, bool) {
-            runtime::wire::enlist(out, true, engine.node(whom).facts().run_id, quarantine);
-        });
-        if (const auto* why = std::get_if<net::failure>(&answer)) runtime::raise(*why);
-        const auto left = runtime::wire::read_enlist(resp::view(std::get<std::string>(answer)));
-        if (const auto* why = std::get_if<net::failure>(&left)) runtime::raise(*why);
-        const auto remaining = std::get<core::duration>(left);
-        result.push_back(std::chrono::ceil<milliseconds>(std::max(remaining, core::duration{0})));
     }
+    if (first_failure) throw *first_failure;
     return result;
 }
 

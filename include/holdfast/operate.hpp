@@ -77,7 +77,8 @@ struct server_report {
 [[nodiscard]] std::vector<server_report> examine(client& through);
 
 /// Compares the restart markers now; with `fresh`, vouches for servers that never held a lock.
-/// Returns, per node, how long it stays in quarantine (zero: it votes).
+/// Returns, per node, how long it stays in quarantine (zero: it votes). Nodes that cannot be
+/// reached do not keep the others from being enlisted; the first of them is thrown in the end.
 [[nodiscard]] std::vector<std::chrono::milliseconds> enlist(client& through, bool fresh);
 
 }  // namespace holdfast

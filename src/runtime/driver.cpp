@@ -112,7 +112,7 @@ void driver::start_background() {
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    background_ = std::thread([this] { run_background(); });
+    background_ = std::thread([this, alive = driven_.keep_alive()] { run_background(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

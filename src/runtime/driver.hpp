@@ -44,6 +44,9 @@ class driver {
         [[nodiscard]] virtual core::time_point wake_at() const = 0;
         [[nodiscard]] virtual bool unattended() const = 0;
 
+        /// What must outlive the background thread, should that outlive its last user.
+        [[nodiscard]] virtual std::shared_ptr<void> keep_alive() = 0;
+
       protected:
         ~machinery() = default;
     };

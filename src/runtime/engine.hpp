@@ -99,6 +99,7 @@ class engine final : private driver::machinery,
     void fire(core::time_point now) override;
     [[nodiscard]] core::time_point wake_at() const override;
     [[nodiscard]] bool unattended() const override;
+    [[nodiscard]] std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
     void on_ready(net::node& which) override;
     void on_down(net::node& which, const net::failure& why) override;

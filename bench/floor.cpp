@@ -1,0 +1,54 @@
+#include "floor.hpp"
+
+#include <stdexcept>
+
+#include "scripts/embedded.hpp"
+
+namespace holdfast::bench {
+
+floor::floor(const std::string& host, std::uint16_t port)
+    : context_(redisConnect(host.c_str(), port)),
+      owner_("hf1:0123456789012345678901234567890123456789:bench@bench:1234:"),
+      acquire_sha_(scripts::acquire.sha1),
+      release_sha_(scripts::release.sha1) {
+    if (!context_ || context_->err != 0) throw std::runtime_error("hiredis cannot connect");
+    command("SCRIPT LOAD %s", scripts::acquire.text.data());
+    command("SCRIPT LOAD %s", scripts::release.text.data());
+}
+
+template <typename... Arguments>
+floor::reply floor::command(const char* format, Arguments... arguments) {
+    reply answer(static_cast<redisReply*>(redisCommand(context_.get(), format, arguments...)));
+    if (!answer || answer->type == REDIS_REPLY_ERROR) {
+        throw std::runtime_error(std::string("hiredis: ") + (answer ? answer->str : "no reply"));
+    }
+    return answer;
+}
+
+void floor::plain_cycle(const std::string& key) {
+    command("SET %s %s NX PX 30000", key.c_str(), owner_.c_str());
+    command("EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(), owner_.c_str());
+}
+
+void floor::fenced_cycle(const std::string& key) {
+    command("EVALSHA %s 2 %s holdfast:{%s}:fence %s 30000 3600000", acquire_sha_.c_str(),
+            key.c_str(), key.c_str(), owner_.c_str());
+    command("EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(), owner_.c_str());
+}
+
+void floor::pipelined_cycles(std::size_t count) {
+    for (std::size_t n = 0; n < count; ++n) {
+        redisAppendCommand(context_.get(), "SET floor:%zu %s NX PX 30000", n, owner_.c_str());
+        redisAppendCommand(context_.get(), "EVALSHA %s 1 floor:%zu %s", release_sha_.c_str(), n,
+                           owner_.c_str());
+    }
+    for (std::size_t n = 0; n < 2 * count; ++n) {
+        void* answer = nullptr;
+        if (redisGetReply(context_.get(), &answer) != REDIS_OK) {
+            throw std::runtime_error("hiredis: no reply");
+        }
+        const reply owned(static_cast<redisReply*>(answer));
+    }
+}
+
+}  // namespace holdfast::bench

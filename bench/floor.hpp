@@ -1,0 +1,41 @@
+#pragma once
+
+#include <hiredis/hiredis.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace holdfast::bench {
+
+/// What a lock and an unlock cost at the very least: the same commands, through hiredis.
+class floor {
+  public:
+    floor(const std::string& host, std::uint16_t port);
+
+    /// SET NX PX, then the release script, each awaited: one cycle without fencing.
+    void plain_cycle(const std::string& key);
+
+    /// The acquire script with its counter, then the release script.
+    void fenced_cycle(const std::string& key);
+
+    /// `count` plain cycles on distinct keys, all written before the first answer is read.
+    void pipelined_cycles(std::size_t count);
+
+  private:
+    struct closer {
+        void operator()(redisContext* context) const { redisFree(context); }
+        void operator()(redisReply* reply) const { freeReplyObject(reply); }
+    };
+    using reply = std::unique_ptr<redisReply, closer>;
+
+    template <typename... Arguments>
+    reply command(const char* format, Arguments... arguments);
+
+    std::unique_ptr<redisContext, closer> context_;
+    std::string owner_;
+    std::string acquire_sha_;
+    std::string release_sha_;
+};
+
+}  // namespace holdfast::bench
