@@ -22,10 +22,11 @@ std::optional<conflict> find_conflict(std::span<const server_facts> nodes) {
 void judge::disconnected() {
     standing_ = standing::unjudged;
     flaw_ = flaw::none;
-    clock_.forget();
 }
 
 judge::standing judge::assess(const server_facts& facts, time_point now) {
+    if (facts.run_id.empty() || facts.run_id != run_id_) clock_.forget();
+    run_id_ = facts.run_id;
     flaw_ = flaw::none;
     if (facts.is_replica) flaw_ = flaw::replica;
     const bool evicts = !facts.eviction_policy.empty() && facts.eviction_policy != "noeviction";
@@ -36,6 +37,7 @@ judge::standing judge::assess(const server_facts& facts, time_point now) {
 
 std::optional<duration> judge::heartbeat(std::chrono::microseconds server, time_point sent,
                                          time_point received) {
+    if (standing_ == standing::unjudged) return std::nullopt;
     const auto jump = clock_.observe(server, sent, received);
     if (jump) voided_until_ = received + policy_.max_ttl;
     return jump;

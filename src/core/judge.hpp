@@ -8,17 +8,20 @@
 #include <string_view>
 
 #include "core/clock_watch.hpp"
-#include "core/time.hpp"
+#include "core/timing.hpp"
 
 /// Decides whether a server's vote may be counted: from what it says of itself when we connect,
 /// and from how its clock behaves afterwards.
 ///
 ///   standing      meaning                                            leaves it by
-///   unjudged      connected, facts not read                          judge()
+///   unjudged      connected, facts not read                          assess()
 ///   fit           votes                                              disconnected(), a clock jump
-///   unfit         its settings can lose locks; `reason()` says how   judge() after a reconnect
+///   unfit         its settings can lose locks; `reason()` says how   assess() after a reconnect
 ///   voided        its clock jumped; keys may die early until the     time, or a reconnect after it
 ///                 last lease of before is over
+///
+/// The clock is watched across reconnects as long as the run_id stays the same: what breaks the
+/// connection (a machine that was suspended or moved) is also what makes a clock jump.
 namespace holdfast::core {
 
 /// Where a server keeps the run_id of the life in which it was last enlisted, and, while it may
@@ -62,12 +65,14 @@ class judge {
 
     explicit judge(const judge_policy& policy) : policy_(policy), clock_(policy.clock) {}
 
-    /// The connection is new: what was known is of another life of the server.
+    /// The next connection may reach another life of the server, or another server.
     void disconnected();
 
+    /// The handshake brought the server's facts.
     standing assess(const server_facts& facts, time_point now);
 
-    /// A heartbeat brought the server's TIME. Returns the jump, if there was one.
+    /// A heartbeat brought the server's TIME. Returns the jump, if there was one. While unjudged
+    /// it says nothing: whose clock it is is not known.
     std::optional<duration> heartbeat(std::chrono::microseconds server, time_point sent,
                                       time_point received);
 
@@ -81,13 +86,17 @@ class judge {
     [[nodiscard]] bool must_enlist(const server_facts& facts) const {
         return policy_.restart_guard && !facts.fsync_always;
     }
-    [[nodiscard]] duration quarantine() const { return policy_.max_ttl + policy_.guard_time; }
+    [[nodiscard]] duration quarantine() const {
+        return policy_.max_ttl +
+               timing{.ttl = policy_.max_ttl, .guard_time = policy_.guard_time}.guard();
+    }
 
   private:
     judge_policy policy_;
     clock_watch clock_;
     standing standing_ = standing::unjudged;
     flaw flaw_ = flaw::none;
+    std::string run_id_;  // whose clock is being watched
     time_point voided_until_ = time_point::min();
 };
 

@@ -1,0 +1,201 @@
+#include "core/judge.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/core_helpers.hpp"
+
+namespace holdfast::core {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::microseconds;
+using standing = judge::standing;
+using flaw = judge::flaw;
+
+constexpr microseconds epoch{1'700'000'000'000'000};
+
+const server_facts sound{.run_id = "a", .eviction_policy = "noeviction"};
+
+judge_policy strict() { return {.max_ttl = 60s, .guard_time = 5s}; }
+
+/// A heartbeat answered at once; `ahead` is by how much the server's clock leads.
+auto beat(judge& server, duration since_start, microseconds ahead = 0us) {
+    const auto time = epoch + std::chrono::duration_cast<microseconds>(since_start) + ahead;
+    return server.heartbeat(time, at(since_start), at(since_start));
+}
+
+TEST(judge, lets_nobody_vote_before_the_facts_are_known) {
+    const judge server{strict()};
+    EXPECT_EQ(server.at(at(0s)), standing::unjudged);
+    EXPECT_FALSE(server.may_vote(at(0s)));
+}
+
+TEST(judge, lets_a_sound_server_vote) {
+    judge server{strict()};
+    EXPECT_EQ(server.assess(sound, at(0s)), standing::fit);
+    EXPECT_TRUE(server.may_vote(at(0s)));
+    EXPECT_EQ(server.reason(), flaw::none);
+}
+
+TEST(judge, refuses_every_policy_that_evicts) {
+    for (const char* policy : {"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
+                               "volatile-lfu", "volatile-random", "volatile-ttl", "new-one"}) {
+        judge server{strict()};
+        EXPECT_EQ(server.assess({.run_id = "a", .eviction_policy = policy}, at(0s)),
+                  standing::unfit);
+        EXPECT_FALSE(server.may_vote(at(0s)));
+        EXPECT_EQ(server.reason(), flaw::evicts) << policy;
+    }
+}
+
+TEST(judge, allows_eviction_if_the_caller_does) {
+    auto policy = strict();
+    policy.allow_eviction = true;
+    judge server{policy};
+    EXPECT_EQ(server.assess({.run_id = "a", .eviction_policy = "allkeys-lru"}, at(0s)),
+              standing::fit);
+    EXPECT_EQ(server.reason(), flaw::none);
+}
+
+TEST(judge, trusts_a_server_that_would_not_say_how_it_evicts) {
+    judge server{strict()};
+    EXPECT_EQ(server.assess({.run_id = "a"}, at(0s)), standing::fit);
+}
+
+TEST(judge, refuses_a_replica) {
+    auto policy = strict();
+    policy.allow_eviction = true;
+    judge server{policy};
+    auto facts = sound;
+    facts.is_replica = true;
+    EXPECT_EQ(server.assess(facts, at(0s)), standing::unfit);
+    EXPECT_EQ(server.reason(), flaw::replica);
+    facts.eviction_policy = "allkeys-lru";
+    EXPECT_EQ(server.assess(facts, at(0s)), standing::unfit);
+    EXPECT_EQ(server.reason(), flaw::replica);
+}
+
+TEST(judge, judges_anew_after_a_reconnect) {
+    judge server{strict()};
+    server.assess({.run_id = "a", .eviction_policy = "allkeys-lru"}, at(0s));
+    server.disconnected();
+    EXPECT_EQ(server.at(at(1s)), standing::unjudged);
+    EXPECT_EQ(server.reason(), flaw::none);
+    EXPECT_EQ(server.assess(sound, at(2s)), standing::fit);
+}
+
+TEST(judge, voids_the_vote_for_the_longest_ttl_after_a_jump_either_way) {
+    for (const auto ahead : {microseconds{1s}, microseconds{-1s}}) {
+        judge server{strict()};
+        server.assess(sound, at(0s));
+        EXPECT_EQ(beat(server, 0s), std::nullopt);
+        EXPECT_NE(beat(server, 1s, ahead), std::nullopt);
+        EXPECT_EQ(server.voided_until(), at(61s));
+        EXPECT_EQ(server.at(at(1s)), standing::voided);
+        EXPECT_EQ(server.at(at(61s) - 1ns), standing::voided);
+        EXPECT_FALSE(server.may_vote(at(61s) - 1ns));
+        EXPECT_EQ(server.at(at(61s)), standing::fit);
+        EXPECT_TRUE(server.may_vote(at(61s)));
+    }
+}
+
+TEST(judge, voids_the_vote_for_longer_after_a_second_jump) {
+    judge server{strict()};
+    server.assess(sound, at(0s));
+    beat(server, 0s);
+    beat(server, 1s, 1s);
+    EXPECT_NE(beat(server, 2s), std::nullopt);
+    EXPECT_EQ(server.voided_until(), at(62s));
+}
+
+TEST(judge, tolerates_what_the_clock_watch_tolerates) {
+    auto policy = strict();
+    policy.clock = {.tolerance = 2s, .drift_per_mille = 0};
+    judge server{policy};
+    server.assess(sound, at(0s));
+    beat(server, 0s);
+    EXPECT_EQ(beat(server, 1s, 2s), std::nullopt);
+    EXPECT_TRUE(server.may_vote(at(1s)));
+    EXPECT_NE(beat(server, 2s, 4s + 1us), std::nullopt);
+    EXPECT_FALSE(server.may_vote(at(2s)));
+}
+
+TEST(judge, keeps_a_vote_void_across_a_reconnect) {
+    judge server{strict()};
+    server.assess(sound, at(0s));
+    beat(server, 0s);
+    beat(server, 1s, 1s);
+    server.disconnected();
+    EXPECT_EQ(server.at(at(2s)), standing::unjudged);
+    EXPECT_EQ(server.assess(sound, at(3s)), standing::voided);
+    EXPECT_EQ(server.at(at(61s)), standing::fit);
+}
+
+TEST(judge, stays_unfit_when_a_voided_vote_would_be_back) {
+    judge server{strict()};
+    server.assess({.run_id = "a", .eviction_policy = "allkeys-lru"}, at(0s));
+    beat(server, 0s);
+    EXPECT_NE(beat(server, 1s, 1s), std::nullopt);
+    EXPECT_EQ(server.at(at(2s)), standing::unfit);
+    EXPECT_EQ(server.at(at(61s)), standing::unfit);
+}
+
+TEST(judge, notices_a_jump_that_happened_while_the_same_server_was_out_of_reach) {
+    judge server{strict()};
+    server.assess(sound, at(0s));
+    beat(server, 0s);
+    server.disconnected();
+    EXPECT_EQ(server.assess(sound, at(10s)), standing::fit);
+    EXPECT_NE(beat(server, 10s, 5s), std::nullopt);
+    EXPECT_EQ(server.at(at(10s)), standing::voided);
+}
+
+TEST(judge, does_not_compare_the_clocks_of_two_servers) {
+    judge server{strict()};
+    server.assess(sound, at(0s));
+    beat(server, 0s);
+    server.disconnected();
+    server.assess({.run_id = "b", .eviction_policy = "noeviction"}, at(1s));
+    EXPECT_EQ(beat(server, 2s, 1h), std::nullopt);
+    EXPECT_TRUE(server.may_vote(at(2s)));
+    EXPECT_NE(beat(server, 3s, 2h), std::nullopt);
+}
+
+TEST(judge, does_not_compare_the_clocks_of_servers_that_would_not_say_who_they_are) {
+    judge server{strict()};
+    server.assess({}, at(0s));
+    beat(server, 0s);
+    server.disconnected();
+    server.assess({}, at(1s));
+    EXPECT_EQ(beat(server, 2s, 1h), std::nullopt);
+}
+
+TEST(judge, looks_at_no_clock_while_it_does_not_know_whose_it_is) {
+    judge server{strict()};
+    server.assess(sound, at(0s));
+    beat(server, 0s);
+    server.disconnected();
+    EXPECT_EQ(beat(server, 1s, 1h), std::nullopt);
+    server.assess(sound, at(2s));
+    EXPECT_TRUE(server.may_vote(at(2s)));
+    EXPECT_EQ(beat(server, 2s), std::nullopt);
+}
+
+TEST(judge, enlists_where_restarts_are_guarded_unless_the_server_survives_a_crash) {
+    auto policy = strict();
+    auto durable = sound;
+    durable.fsync_always = true;
+    EXPECT_FALSE(judge{policy}.must_enlist(sound));
+    EXPECT_FALSE(judge{policy}.must_enlist(durable));
+    policy.restart_guard = true;
+    EXPECT_TRUE(judge{policy}.must_enlist(sound));
+    EXPECT_FALSE(judge{policy}.must_enlist(durable));
+}
+
+TEST(judge, quarantines_for_the_longest_ttl_and_its_guard) {
+    EXPECT_EQ((judge{{.max_ttl = 60s, .guard_time = 5s}}.quarantine()), 65s);
+    EXPECT_EQ((judge{{.max_ttl = 60s}}.quarantine()), 60s + 602ms);
+}
+
+}  // namespace
+}  // namespace holdfast::core
