@@ -17,16 +17,20 @@ constexpr duration expiry_jitter = std::chrono::milliseconds(3);
 
 }  // namespace
 
-rival summarize(std::span<const duration> denied, std::size_t nodes, bool tracked) {
-    const auto free = nodes - denied.size();
-    if (free >= majority(nodes)) return {};
+rival summarize(const denials& said) {
+    const auto denied = said.remaining.size();
+    const auto quorum = majority(said.nodes);
+    const auto free = said.nodes - denied - said.unknown;  // or will be, once it answers
+    if (free >= quorum) return {};
     std::array<duration, max_nodes> sorted{};
-    std::copy(denied.begin(), denied.end(), sorted.begin());
-    const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(denied.size());
-    std::sort(sorted.begin(), end);
-    const auto needed = majority(nodes) - free;
-    const bool known = sorted.front() >= duration{0};
-    return {.remaining = known ? sorted[needed - 1] : duration{-1}, .tracked = tracked};
+    std::copy(said.remaining.begin(), said.remaining.end(), sorted.begin());
+    std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(denied));
+    const auto needed = std::min(quorum - free, denied);
+    const bool known = denied > 0 && sorted.front() >= duration{0};
+    const auto unanswered = said.nodes - denied - said.granted;
+    return {.remaining = known ? sorted[needed - 1] : duration{-1},
+            .tracked = said.tracked,
+            .split = said.strongest + unanswered < quorum};
 }
 
 contend::contend(const config& settings)

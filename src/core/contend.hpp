@@ -35,13 +35,28 @@ struct rival {
     duration remaining{-1};  // of its lease; negative: not known, or no expiry
     bool tracked = false;    // we will be told when the key goes away
     bool split = false;      // nobody can have a majority: all who tried are stepping back
+    friend bool operator==(const rival&, const rival&) = default;
 };
 
-/// What a denied attempt on several nodes learned: when enough of the denying nodes will have let
-/// go for a majority to be free. A vote that was merely split has no such time.
-///
-/// `denied` holds the remaining lease at each denying node (negative: not known).
-rival summarize(std::span<const duration> denied, std::size_t nodes, bool tracked);
+/// What was said to an attempt that was denied, by those who denied it and by the others.
+struct denials {
+    std::span<const duration> remaining{};  // of the lease at each of them; negative: not known
+    std::size_t nodes = 1;
+    std::size_t granted = 0;
+    std::size_t unknown = 0;    // out of reach: they will not be free when others let go
+    std::size_t strongest = 0;  // at how many nodes one and the same rival denied
+    bool tracked = false;       // every denying node will tell us
+};
+
+/// What that teaches: when enough of the denying nodes will have let go for a majority to be free,
+/// and whether anybody can have one now.
+rival summarize(const denials& said);
+
+/// The same, where nothing is known but the times.
+inline rival summarize(std::span<const duration> denied, std::size_t nodes, bool tracked) {
+    return summarize(
+        {.remaining = denied, .nodes = nodes, .strongest = denied.size(), .tracked = tracked});
+}
 
 class contend {
   public:

@@ -389,6 +389,14 @@ TEST(contend, reports_what_the_last_attempt_met_when_it_gives_up) {
     EXPECT_EQ(machine.outcome(), verdict::unreachable);
 }
 
+TEST(contend, does_not_repeat_what_is_hopeless) {
+    auto machine = attempting(3);
+    EXPECT_EQ(
+        machine.step(attempted{.how = verdict::unreachable, .hopeless = true}, at(1s), no_jitter),
+        finish);
+    EXPECT_EQ(machine.outcome(), verdict::unreachable);
+}
+
 // Done.
 
 TEST(contend, ignores_everything_once_done) {

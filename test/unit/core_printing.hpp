@@ -95,6 +95,11 @@ inline std::ostream& operator<<(std::ostream& out, const keeper::decision& value
     return out << value.what << ", ttl " << value.ttl.count() << "ns, wake " << value.wake_at;
 }
 
+inline std::ostream& operator<<(std::ostream& out, const rival& value) {
+    return out << value.remaining.count() << "ns left" << (value.tracked ? ", tracked" : "")
+               << (value.split ? ", split" : "");
+}
+
 inline std::ostream& operator<<(std::ostream& out, contend::state value) {
     return print_name<4>(out, value, {"idle", "attempting", "waiting", "done"});
 }

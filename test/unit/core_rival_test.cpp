@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/contend.hpp"
+#include "unit/core_helpers.hpp"
+
+// What a denied attempt concludes about those who denied it.
+namespace holdfast::core {
+namespace {
+
+using namespace std::chrono_literals;
+using times = std::vector<duration>;
+
+constexpr rival left(duration remaining) { return {.remaining = remaining}; }
+
+TEST(rival, is_the_holder_of_a_single_node) {
+    const times denied{3s};
+    EXPECT_EQ(summarize({.remaining = denied, .strongest = 1, .tracked = true}),
+              (rival{.remaining = 3s, .tracked = true}));
+    EXPECT_EQ(summarize({.remaining = denied, .strongest = 1}), left(3s));
+}
+
+TEST(rival, lets_go_when_a_majority_would_be_free) {
+    const times three{3s, 1s, 2s};
+    EXPECT_EQ(summarize({.remaining = three, .nodes = 3, .strongest = 3}), left(2s));
+    const times two{3s, 1s};
+    EXPECT_EQ(summarize({.remaining = two, .nodes = 3, .granted = 1, .strongest = 2}), left(1s));
+    const times four{4s, 3s, 1s, 2s};
+    EXPECT_EQ(summarize({.remaining = four, .nodes = 5, .strongest = 4}), left(2s));
+}
+
+TEST(rival, must_let_go_of_more_where_nodes_are_out_of_reach) {
+    const times two{3s, 1s};
+    EXPECT_EQ(summarize({.remaining = two, .nodes = 3, .unknown = 1, .strongest = 2}), left(3s));
+    const times one{3s};
+    EXPECT_EQ(summarize({.remaining = one, .nodes = 3, .unknown = 1, .strongest = 1}), left(3s));
+    EXPECT_EQ(summarize({.remaining = one, .nodes = 5, .unknown = 2, .strongest = 1}), left(3s));
+}
+
+TEST(rival, is_not_known_to_let_go_if_one_of_them_did_not_say) {
+    const times denied{3s, -1ns};
+    EXPECT_EQ(summarize({.remaining = denied, .nodes = 3, .strongest = 2, .tracked = true}),
+              (rival{.tracked = true}));
+}
+
+TEST(rival, is_nobody_if_a_majority_is_free) {
+    EXPECT_EQ(summarize({.nodes = 3, .tracked = true}), rival{});
+    const times denied{3s};
+    EXPECT_EQ(summarize({.remaining = denied, .nodes = 3, .strongest = 1}), rival{});
+}
+
+TEST(rival, has_no_time_if_nobody_denied) {
+    EXPECT_EQ(summarize({.nodes = 3, .unknown = 2, .strongest = 0}), left(-1ns));
+    EXPECT_EQ(summarize({.nodes = 3, .granted = 1, .unknown = 3 - 1, .strongest = 0}), left(-1ns));
+}
+
+TEST(rival, shares_a_split_vote_if_the_strongest_of_them_cannot_have_a_majority) {
+    const times two{3s, 1s};
+    EXPECT_TRUE(summarize({.remaining = two, .nodes = 3, .granted = 1, .strongest = 1}).split);
+    const times three{3s, 1s, 2s};
+    EXPECT_TRUE(summarize({.remaining = three, .nodes = 3, .strongest = 1}).split);
+    EXPECT_TRUE(summarize({.remaining = three, .nodes = 5, .granted = 2, .strongest = 2}).split);
+}
+
+TEST(rival, may_hold_a_majority_together_with_those_who_have_not_answered) {
+    const times two{3s, 1s};
+    EXPECT_FALSE(summarize({.remaining = two, .nodes = 3, .strongest = 1}).split);
+    EXPECT_FALSE(summarize({.remaining = two, .nodes = 3, .unknown = 1, .strongest = 1}).split);
+    const times three{3s, 1s, 2s};
+    EXPECT_FALSE(summarize({.remaining = three, .nodes = 5, .granted = 1, .strongest = 2}).split);
+    EXPECT_FALSE(summarize({.remaining = three, .nodes = 5, .granted = 2, .strongest = 3}).split);
+}
+
+TEST(rival, is_taken_for_one_where_nothing_is_known_but_the_times) {
+    const times three{3s, 1s, 2s};
+    EXPECT_EQ(summarize(three, 5, true), (rival{.remaining = 1s, .tracked = true}));
+    EXPECT_EQ(summarize(three, 3, false), left(2s));
+}
+
+}  // namespace
+}  // namespace holdfast::core
