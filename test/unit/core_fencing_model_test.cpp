@@ -31,17 +31,17 @@ findings search(fencing_rules rules, std::uint64_t most_schedules) {
 }
 
 TEST(fencing, tokens_are_unique_and_rise_in_real_time_order) {
-    const auto found = search({}, 2'000);
+    const auto found = search({}, 1'000);
     EXPECT_FALSE(found.violated) << "schedule " << found.schedules - 1;
-    EXPECT_GT(found.holders, 3'000U);  // the schedules do come to something
+    EXPECT_GT(found.holders, 1'500U);  // the schedules do come to something
 }
 
 TEST(fencing, tokens_repeat_when_a_commit_does_not_check_the_owner) {
-    EXPECT_TRUE(search({.commit_checks_owner = false}, 2'000).violated);
+    EXPECT_TRUE(search({.commit_checks_owner = false}, 1'000).violated);
 }
 
 TEST(fencing, tokens_repeat_when_the_largest_counter_is_taken_without_a_commit) {
-    EXPECT_TRUE(search({.commit_raises_counter = false}, 2'000).violated);
+    EXPECT_TRUE(search({.commit_raises_counter = false}, 1'000).violated);
 }
 
 // The same, with schedules that shrink to a short one where they fail.
