@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "unit/core_helpers.hpp"
 
 namespace holdfast::core {
@@ -195,6 +197,44 @@ TEST(judge, enlists_where_restarts_are_guarded_unless_the_server_survives_a_cras
 TEST(judge, quarantines_for_the_longest_ttl_and_its_guard) {
     EXPECT_EQ((judge{{.max_ttl = 60s, .guard_time = 5s}}.quarantine()), 65s);
     EXPECT_EQ((judge{{.max_ttl = 60s}}.quarantine()), 60s + 602ms);
+}
+
+// Independence.
+
+TEST(find_conflict, accepts_servers_that_have_nothing_to_do_with_each_other) {
+    const std::vector<server_facts> nodes{{.run_id = "a", .replication_id = "x"},
+                                          {.run_id = "b", .replication_id = "y"},
+                                          {.run_id = "c", .replication_id = "z"}};
+    EXPECT_EQ(find_conflict(nodes), std::nullopt);
+    EXPECT_EQ(find_conflict({}), std::nullopt);
+}
+
+TEST(find_conflict, finds_one_server_under_two_names) {
+    const std::vector<server_facts> nodes{{.run_id = "a"}, {.run_id = "b"}, {.run_id = "a"}};
+    EXPECT_EQ(find_conflict(nodes), (conflict{0, 2, conflict::kind::same_server}));
+}
+
+TEST(find_conflict, finds_a_server_that_replicates_another) {
+    for (const std::size_t replica : {0U, 1U}) {
+        std::vector<server_facts> nodes{{.run_id = "a", .replication_id = "x"},
+                                        {.run_id = "b", .replication_id = "x"}};
+        nodes[replica].is_replica = true;
+        EXPECT_EQ(find_conflict(nodes), (conflict{0, 1, conflict::kind::replica}));
+    }
+}
+
+// As when one began with a copy of the other's data: nothing flows between them.
+TEST(find_conflict, accepts_two_masters_with_a_common_past) {
+    const std::vector<server_facts> nodes{{.run_id = "a", .replication_id = "x"},
+                                          {.run_id = "b", .replication_id = "x"}};
+    EXPECT_EQ(find_conflict(nodes), std::nullopt);
+}
+
+TEST(find_conflict, does_not_compare_what_is_not_known) {
+    const std::vector<server_facts> nameless{{}, {}};
+    EXPECT_EQ(find_conflict(nameless), std::nullopt);
+    const std::vector<server_facts> silent{{.run_id = "a"}, {.run_id = "b", .is_replica = true}};
+    EXPECT_EQ(find_conflict(silent), std::nullopt);
 }
 
 }  // namespace

@@ -120,5 +120,10 @@ inline std::ostream& operator<<(std::ostream& out, judge::flaw value) {
     return print_name<3>(out, value, {"none", "evicts", "replica"});
 }
 
+inline std::ostream& operator<<(std::ostream& out, const conflict& value) {
+    return print_name<2>(out, value.how, {"same_server", "replica"})
+           << ' ' << value.first << ' ' << value.second;
+}
+
 }  // namespace core
 }  // namespace holdfast
