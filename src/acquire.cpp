@@ -47,6 +47,7 @@ acquisition acquire(const shared_client& through, const wish& what, std::stop_to
     {
         boost::intrusive_ptr<runtime::acquisition> operation;
         auto lock = engine.lock();
+        engine.driving().catch_up(lock);
         operation = new runtime::acquisition(
             through.engine(),
             {.what = what.what, .waits = what.waits, .give_up_at = what.give_up_at},

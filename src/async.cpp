@@ -55,7 +55,8 @@ std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
     shared->check_process();
     const auto& engine = shared->engine();
     const auto plan = plan_for(which, how);
-    const auto lock = engine->lock();
+    auto lock = engine->lock();
+    engine->driving().catch_up(lock);
     engine->begin_unattended();
     const auto finished = [done = std::move(done)](runtime::acquisition& over,
                                                    runtime::engine& through) {

@@ -52,12 +52,6 @@ struct denials {
 /// and whether anybody can have one now.
 rival summarize(const denials& said);
 
-/// The same, where nothing is known but the times.
-inline rival summarize(std::span<const duration> denied, std::size_t nodes, bool tracked) {
-    return summarize(
-        {.remaining = denied, .nodes = nodes, .strongest = denied.size(), .tracked = tracked});
-}
-
 class contend {
   public:
     enum class state : std::uint8_t { idle, attempting, waiting, done };

@@ -73,6 +73,9 @@ class node final : private connection::owner {
     [[nodiscard]] const core::server_facts& facts() const { return facts_; }
     [[nodiscard]] core::judge& judge() { return judge_; }
 
+    /// Its votes depend on its restart marker.
+    [[nodiscard]] bool guarded() const { return judge_.must_enlist(facts_); }
+
     /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
     void bar(std::optional<failure> why) { barred_ = std::move(why); }
 

@@ -41,17 +41,20 @@ void attempt::cancel(core::time_point now) {
 }
 
 // SET NX PX needs no script, but tells nothing about who holds the key.
-bool attempt::plain() const { return !what_->keys.fenced && !what_->keys.guarded; }
+bool attempt::plain(core::node_index node) const {
+    return !what_->keys.fenced && !engine_.node(node).guarded();
+}
 
 void attempt::encode(tag request, bool by_text, std::string& out) {
-    switch (static_cast<kind>(kind_in(request))) {
-        case kind::plain: return wire::set_if_absent(out, what_->keys, owner_, what_->timing.ttl);
-        case kind::script:
-            return wire::acquire(out, by_text, what_->keys, owner_, what_->timing.ttl,
-                                 what_->retention);
-        case kind::commit:
-            return wire::commit(out, by_text, what_->keys, owner_, token_in(request),
-                                what_->retention);
+    const auto node = node_in(request);
+    const auto how = static_cast<kind>(kind_in(request));
+    if (how == kind::commit) {
+        wire::commit(out, by_text, what_->keys, owner_, token_in(request), what_->retention);
+    } else if (how == kind::vote && plain(node)) {
+        wire::set_if_absent(out, what_->keys, owner_, what_->timing.ttl);
+    } else {
+        wire::acquire(out, by_text, what_->keys, engine_.node(node).guarded(), owner_,
+                      what_->timing.ttl, what_->retention);
     }
 }
 
@@ -67,14 +70,11 @@ bool attempt::asks_for_vote(tag request) const {
 
 void attempt::answered(tag request, std::string_view reply) {
     const auto node = node_in(request);
-    switch (static_cast<kind>(kind_in(request))) {
-        case kind::plain:
-            return on_vote(node, kind::plain, wire::read_set_if_absent(resp::view(reply)));
-        case kind::script:
-            return on_vote(node, kind::script, wire::read_acquire(resp::view(reply)));
-        case kind::commit:
-            return on_commit(node, token_in(request), wire::read_ownership(resp::view(reply)));
+    const auto how = static_cast<kind>(kind_in(request));
+    if (how == kind::commit) {
+        return on_commit(node, token_in(request), wire::read_ownership(resp::view(reply)));
     }
+    on_vote(node, how, wire::read_acquire(resp::view(reply)));
 }
 
 void attempt::failed(tag request, const net::failure& why) {
@@ -88,7 +88,7 @@ void attempt::on_vote(core::node_index node, kind how, const wire::acquire_answe
     }
     if (const auto* other = std::get_if<wire::held>(&answer)) {
         // The script learns who, for how long, and has us told of the end. It may even win.
-        if (how == kind::plain && !machine_.decided()) {
+        if (how == kind::vote && other->owner.empty() && !machine_.decided()) {
             ask(node, kind::script, {}, clock::now());
             return engine_.submit();
         }
@@ -137,8 +137,7 @@ void attempt::step(const core::acquire::event& happened) {
 
 void attempt::carry_out(const core::acquire::actions& next, core::time_point now) {
     const boost::intrusive_ptr<attempt> alive(this);
-    next.acquire_on.for_each(
-        [&](core::node_index node) { ask(node, plain() ? kind::plain : kind::script, {}, now); });
+    next.acquire_on.for_each([&](core::node_index node) { ask(node, kind::vote, {}, now); });
     next.commit_on.for_each(
         [&](core::node_index node) { ask(node, kind::commit, next.commit, now); });
     if (!next.release_on.empty()) {
@@ -161,23 +160,35 @@ core::rival attempt::rival() const {
     for (const auto& other : denials_) {
         if (other) remaining[count++] = other->remaining;
     }
-    return core::summarize({remaining.data(), count}, engine_.node_count(), tracked_);
+    const auto* const strongest = strongest_denial();
+    return core::summarize({.remaining = {remaining.data(), count},
+                            .nodes = engine_.node_count(),
+                            .granted = machine_.granted_by().size(),
+                            .unknown = machine_.unknown_from().size(),
+                            .strongest = strongest == nullptr ? 0 : votes_for(*strongest),
+                            .tracked = tracked_});
+}
+
+std::size_t attempt::votes_for(const denial& who) const {
+    return static_cast<std::size_t>(
+        std::count_if(denials_.begin(), denials_.end(),
+                      [&](const auto& other) { return other && other->owner == who.owner; }));
+}
+
+const attempt::denial* attempt::strongest_denial() const {
+    const denial* strongest = nullptr;
+    for (const auto& candidate : denials_) {
+        if (!candidate) continue;
+        if (strongest == nullptr || votes_for(*candidate) > votes_for(*strongest)) {
+            strongest = &*candidate;
+        }
+    }
+    return strongest;
 }
 
 std::optional<attempt::denial> attempt::denied_by() const {
-    const denial* most = nullptr;
-    std::ptrdiff_t votes = 0;
-    for (const auto& candidate : denials_) {
-        if (!candidate) continue;
-        const auto same = std::count_if(denials_.begin(), denials_.end(), [&](const auto& other) {
-            return other && other->owner == candidate->owner;
-        });
-        if (same > votes) {
-            votes = same;
-            most = &*candidate;
-        }
-    }
-    return most != nullptr ? std::optional(*most) : std::nullopt;
+    const auto* const strongest = strongest_denial();
+    return strongest != nullptr ? std::optional(*strongest) : std::nullopt;
 }
 
 net::failure attempt::why() const {

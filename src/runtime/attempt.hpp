@@ -51,7 +51,9 @@ class attempt final : public net::exchange {
     [[nodiscard]] net::failure why() const;
 
   private:
-    enum class kind : std::uint8_t { plain, script, commit };
+    /// A vote is asked for in the cheapest way that the node and the lock allow; where that tells
+    /// too little about the holder, the script asks again.
+    enum class kind : std::uint8_t { vote, script, commit };
 
     void encode(tag request, bool by_text, std::string& out) override;
     [[nodiscard]] bool wanted(tag) const override;
@@ -67,7 +69,9 @@ class attempt final : public net::exchange {
     void step(const core::acquire::event& happened);
     void carry_out(const core::acquire::actions& next, core::time_point now);
     void ask(core::node_index node, kind how, core::fencing_token token, core::time_point now);
-    [[nodiscard]] bool plain() const;
+    [[nodiscard]] const denial* strongest_denial() const;
+    [[nodiscard]] std::size_t votes_for(const denial& who) const;
+    [[nodiscard]] bool plain(core::node_index node) const;
 
     engine& engine_;
     plan_pointer what_;

@@ -13,6 +13,9 @@
 namespace holdfast::runtime {
 namespace {
 
+// Looking costs a system call. A busy client looks all the time; this is for one that was idle.
+constexpr core::duration longest_blindness = std::chrono::milliseconds(20);
+
 // Waits are relative: condition variables know no CLOCK_BOOTTIME. After a suspend they are late,
 // and what counts is compared with the right clock anyway.
 void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
@@ -87,7 +90,23 @@ void driver::turn(std::unique_lock<std::mutex>& lock) {
         io_->run_one_for(until - clock::now());
     }
     lock.lock();
-    driven_.fire(clock::now());
+    looked_at_ = clock::now();
+    driven_.fire(looked_at_);
+}
+
+void driver::catch_up(std::unique_lock<std::mutex>& lock) {
+    if (!driving_ && clock::now() - looked_at_ > longest_blindness) poll(lock);
+}
+
+void driver::poll(std::unique_lock<std::mutex>& lock) {
+    driving_ = true;
+    driver_thread_ = std::this_thread::get_id();
+    lock.unlock();
+    io_->poll();
+    lock.lock();
+    driving_ = false;
+    looked_at_ = clock::now();
+    pass_on();
 }
 
 void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
@@ -128,11 +147,7 @@ void driver::run_background() {
         }
         if (clock::now() >= driven_.wake_at()) {
             // Answers may lie unread: nobody has looked since the last caller left.
-            if (!driving_) {
-                lock.unlock();
-                io_->poll();
-                lock.lock();
-            }
+            if (!driving_) poll(lock);
             driven_.fire(clock::now());
             driven_.flush();
             continue;

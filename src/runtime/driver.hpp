@@ -59,6 +59,10 @@ class driver {
     /// Returns when `who.done`. `lock` is held before and after.
     void wait(std::unique_lock<std::mutex>& lock, waiter& who);
 
+    /// Takes in what has arrived while nobody looked, without waiting: a connection that the server
+    /// closed meanwhile should be found closed before something is sent on it.
+    void catch_up(std::unique_lock<std::mutex>& lock);
+
     /// With the lock held, from any thread.
     void finished(waiter& who);
 
@@ -85,6 +89,7 @@ class driver {
     void run_callbacks(std::unique_lock<std::mutex>& lock);
     void drive(std::unique_lock<std::mutex>& lock, waiter* who);
     void turn(std::unique_lock<std::mutex>& lock);
+    void poll(std::unique_lock<std::mutex>& lock);
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who);
     void pass_on();
     void wake_background();
@@ -97,6 +102,7 @@ class driver {
     bool driving_ = false;
     waiter* driver_ = nullptr;  // null while the background thread drives
     std::thread::id driver_thread_{};
+    core::time_point looked_at_{};  // when somebody last drove
     std::list<waiter*> sleepers_;
 
     std::thread background_;

@@ -66,7 +66,6 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->keys.lock = client.prefix + std::string(key);
     result->keys.counter = wire::counter_key(result->keys.lock);
     result->keys.fenced = how.fencing;
-    result->keys.guarded = client.restart_guard.value_or(false);
     result->notice = how.loss_notice == milliseconds(0) ? core::duration(how.ttl) / 6
                                                         : core::duration(how.loss_notice);
     result->timing = timing_of(client, how, result->notice);

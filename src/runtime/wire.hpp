@@ -20,14 +20,14 @@ struct keys {
     std::string lock;
     std::string counter;
     bool fenced = true;
-    bool guarded = false;  // ask for the restart marker too
 };
 
 /// `holdfast:{orders:42}:fence`, or `holdfast:fence:{user1}:cart` where the key has a tag itself.
 std::string counter_key(std::string_view lock);
 
 void set_if_absent(std::string& out, const keys& of, std::string_view owner, core::duration ttl);
-void acquire(std::string& out, bool by_text, const keys& of, std::string_view owner,
+/// `guarded`: the server is asked for its restart marker too.
+void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
              core::duration ttl, core::duration retention);
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::fencing_token token, core::duration retention);
@@ -49,7 +49,7 @@ struct quarantined {
 struct unlisted {};
 using acquire_answer = std::variant<granted, held, quarantined, unlisted, net::failure>;
 
-acquire_answer read_set_if_absent(resp::view reply);
+/// Of set_if_absent and of acquire: their answers do not look alike.
 acquire_answer read_acquire(resp::view reply);
 
 /// Of commit, extend and release: done, or not the owner any more.
