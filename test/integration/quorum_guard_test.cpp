@@ -1,0 +1,155 @@
+#include <atomic>
+#include <thread>
+
+#include "integration/quorum.hpp"
+#include "support/shifted_clock.hpp"
+
+namespace holdfast::test {
+namespace {
+
+/// A, B, C, D, E: client 1 gets A, B, C; C restarts empty; client 2 asks C, D, E.
+struct scenario {
+    explicit scenario(bool guarded) {
+        settings = nodes.settings();
+        settings.restart_guard = guarded;
+        settings.max_ttl = 20s;
+        settings.patience = 0ms;
+    }
+
+    bool second_client_gets_it() {
+        client one(settings);
+        for (const std::size_t n : {3U, 4U}) nodes.server(n).command({"SET", "k", "x"});
+        const auto first = one.acquire("k", {.ttl = 15s, .renew = false});
+        EXPECT_EQ(first.lost(), false);
+        for (const std::size_t n : {3U, 4U}) nodes.server(n).command({"DEL", "k"});
+        nodes.server(2).restart(data::lost);
+        client two(settings);
+        (void)error_of([&] { two.connect(); });
+        const auto second = mutex(two, "k", with_ttl(10s)).try_acquire();
+        EXPECT_FALSE(first.lost()) << "the first client still believes, and may";
+        return second.has_value();
+    }
+
+    quorum nodes;
+    options settings;
+};
+
+TEST(restart_guard, without_it_a_forgetful_node_gives_the_lock_away_twice) {
+    scenario unguarded(false);
+    EXPECT_TRUE(unguarded.second_client_gets_it());
+}
+
+TEST(restart_guard, with_it_there_is_one_holder) {
+    scenario guarded(true);
+    EXPECT_FALSE(guarded.second_client_gets_it());
+}
+
+TEST(restart_guard, a_restarted_server_grants_nothing_until_every_lease_of_before_is_over) {
+    redis_server server;
+    auto settings = settings_for(server.url());
+    settings.restart_guard = true;
+    settings.max_ttl = 1500ms;
+    {
+        client operators(settings);
+        ASSERT_EQ(enlist(operators, true).front(), 0ms);
+    }
+    client through(settings);
+    ASSERT_TRUE(mutex(through, "k", with_ttl(1s)).try_acquire().has_value());
+    server.restart(data::lost);
+    const stopwatch since;
+    const auto denied = mutex(through, "k", with_ttl(1s)).try_acquire();
+    ASSERT_FALSE(denied.has_value());
+    ASSERT_TRUE(denied.held_by().has_value());
+    EXPECT_TRUE(denied.held_by()->quarantine);
+    const auto lease = through.acquire("k", with_ttl(1s));
+    EXPECT_GE(since.elapsed(), 1400ms);
+    EXPECT_FALSE(lease.lost());
+}
+
+TEST(restart_guard, quarantine_holds_for_clients_that_come_later_too) {
+    redis_server server;
+    auto settings = settings_for(server.url());
+    settings.restart_guard = true;
+    settings.max_ttl = 30s;
+    client first(settings);
+    first.connect();
+    client second(settings);
+    const auto denied = mutex(second, "k", with_ttl(1s)).try_acquire();
+    ASSERT_TRUE(denied.held_by().has_value());
+    EXPECT_TRUE(denied.held_by()->quarantine);
+    EXPECT_GT(*denied.held_by()->remaining, 20s);
+}
+
+TEST(restart_guard, an_operator_can_vouch_for_a_fresh_server) {
+    redis_server server;
+    auto settings = settings_for(server.url());
+    settings.restart_guard = true;
+    client through(settings);
+    EXPECT_GT(enlist(through, false).front(), 0ms);
+    EXPECT_EQ(enlist(through, true).front(), 0ms);
+    EXPECT_TRUE(mutex(through, "k").try_acquire().has_value());
+}
+
+TEST(restart_guard, is_skipped_where_every_write_reaches_the_disk) {
+    redis_server server({.append_only = true});
+    auto settings = settings_for(server.url());
+    settings.restart_guard = true;
+    client through(settings);
+    EXPECT_TRUE(mutex(through, "k").try_acquire().has_value());
+    auto lease = through.acquire("kept", with_ttl(20s));
+    server.kill_hard();
+    server.restart(data::kept);
+    EXPECT_EQ(server.get("kept"), lease.owner());
+}
+
+TEST(restart_guard, a_flushed_server_is_quarantined_when_next_asked) {
+    redis_server server;
+    auto settings = settings_for(server.url());
+    settings.restart_guard = true;
+    settings.max_ttl = 20s;
+    client through(settings);
+    ASSERT_EQ(enlist(through, true).front(), 0ms);
+    const auto lease = through.acquire("k", {.ttl = 10s, .renew = false});
+    server.command({"FLUSHALL"});
+    client other(settings);
+    EXPECT_FALSE(mutex(other, "k", with_ttl(1s)).try_acquire().has_value());
+    EXPECT_TRUE(eventually(promptly, [&] { return server.exists("holdfast:quarantine"); }));
+}
+
+TEST(clock_jump, voids_the_vote_of_the_node_whose_clock_jumped) {
+    shifted_clock shifted;
+    redis_server jumping({.environment = shifted.environment()});
+    redis_server second;
+    redis_server third;
+    std::atomic<int> jumps = 0;
+    options settings;
+    settings.urls = {jumping.url(), second.url(), third.url()};
+    settings.log = [&](const log_record& record) { jumps += record.event == "clock_jumped"; };
+    client through(settings);
+    ASSERT_EQ(enlist(through, true).front(), 0ms);
+    ASSERT_TRUE(mutex(through, "k").try_acquire().has_value());
+    std::this_thread::sleep_for(2500ms);  // a few heartbeats: no jump must be seen in them
+    EXPECT_EQ(jumps.load(), 0);
+    shifted.jump(1h);
+    ASSERT_TRUE(eventually(surely, [&] { return jumps.load() > 0; }));
+    // With one more node gone, the vote of the third would be needed.
+    EXPECT_TRUE(mutex(through, "k").try_acquire().has_value());
+    third.kill_hard();
+    const auto error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
+    EXPECT_TRUE(contains(error.what, "clock jumped")) << error.what;
+}
+
+TEST(eviction, a_server_that_may_evict_locks_is_refused_unless_allowed) {
+    redis_server server({.configuration = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
+    client careful(server.url());
+    const auto error = error_of([&] { (void)mutex(careful, "k").try_acquire(); });
+    EXPECT_EQ(error.code, errc::unsafe_server);
+    EXPECT_TRUE(contains(error.what, "noeviction")) << error.what;
+    auto settings = settings_for(server.url());
+    settings.allow_eviction = true;
+    client careless(settings);
+    EXPECT_TRUE(mutex(careless, "k").try_acquire().has_value());
+}
+
+}  // namespace
+}  // namespace holdfast::test
