@@ -1,0 +1,122 @@
+#include <fstream>
+
+#include "support/sockets.hpp"
+#include "tool.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class connecting : public tool_test {
+  protected:
+    static constexpr const char* nowhere = "redis://127.0.0.1:1";
+
+    command_result ask(words arguments, environment_variables environment) const {
+        command_options how;
+        how.environment = std::move(environment);
+        return holdfast(std::move(arguments), how);
+    }
+    words probe() const { return {"run", "-n", "key", "true"}; }
+};
+
+TEST_F(connecting, prefers_the_option_to_the_environment) {
+    EXPECT_EQ(ask({"run", "--url", server_.url(), "-n", "key", "true"}, {{"HOLDFAST_URL", nowhere}})
+                  .exit_code,
+              0);
+}
+
+TEST_F(connecting, prefers_its_own_variable_to_that_of_others) {
+    EXPECT_EQ(ask(probe(), {{"REDIS_URL", nowhere}}).exit_code, 0);
+    EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", ""}, {"REDIS_URL", server_.url()}}).exit_code, 0);
+}
+
+TEST_F(connecting, works_over_a_unix_socket) {
+    EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", server_.unix_url()}}).exit_code, 0);
+}
+
+TEST_F(connecting, to_nobody_gives_69_and_names_the_node) {
+    const auto result = ask(probe(), {{"HOLDFAST_URL", nowhere}});
+    EXPECT_EQ(result.exit_code, 69);
+    EXPECT_NE(result.err.find("127.0.0.1:1"), std::string::npos) << result.err;
+}
+
+TEST_F(connecting, to_a_server_that_says_nothing_gives_69) {
+    const auto listener = listen_on_loopback(0);
+    const auto url = "redis://127.0.0.1:" + std::to_string(local_port(listener));
+    EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", url}}).exit_code, 69);
+}
+
+TEST_F(connecting, refuses_urls_that_mean_nothing) {
+    for (const char* url : {"http://x", "redis://", "redis://host?typo=1", "nonsense"}) {
+        EXPECT_EQ(ask({"run", "--url", url, "key", "true"}, {}).exit_code, 64) << url;
+    }
+}
+
+TEST_F(connecting, puts_the_prefix_before_keys) {
+    EXPECT_EQ(holdfast({"lock", "--prefix", "app:", "key"}).exit_code, 0);
+    EXPECT_TRUE(server_.exists("app:key"));
+}
+
+class authenticating : public connecting {
+  protected:
+    authenticating() {
+        redis_options options;
+        options.password = "open sesame";
+        guarded_ = std::make_unique<redis_server>(options);
+        std::ofstream(scratch_ / "password") << "open sesame\n";
+    }
+
+    std::unique_ptr<redis_server> guarded_;
+};
+
+TEST_F(authenticating, without_or_with_a_wrong_password_gives_77) {
+    EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", guarded_->url()}}).exit_code, 77);
+    const auto wrong =
+        ask(probe(), {{"HOLDFAST_URL", guarded_->url()}, {"REDISCLI_AUTH", "open barley"}});
+    EXPECT_EQ(wrong.exit_code, 77);
+    EXPECT_EQ(wrong.err.find("barley"), std::string::npos) << wrong.err;
+}
+
+TEST_F(authenticating, takes_the_password_from_a_file_the_environment_or_a_url_there) {
+    const std::string port = std::to_string(guarded_->port());
+    EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", guarded_->url()}, {"REDISCLI_AUTH", "open sesame"}})
+                  .exit_code,
+              0);
+    EXPECT_EQ(ask({"run", "--password-file", (scratch_ / "password").native(), "key", "true"},
+                  {{"HOLDFAST_URL", guarded_->url()}})
+                  .exit_code,
+              0);
+    EXPECT_EQ(
+        ask(probe(), {{"HOLDFAST_URL", "redis://:open%20sesame@127.0.0.1:" + port}}).exit_code, 0);
+}
+
+TEST_F(authenticating, refuses_a_password_that_others_could_read_and_does_not_repeat_it) {
+    const std::string port = std::to_string(guarded_->port());
+    const auto result =
+        ask({"run", "--url", "redis://:open%20sesame@127.0.0.1:" + port, "key", "true"}, {});
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_EQ(result.err.find("sesame"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("--password-file"), std::string::npos) << result.err;
+}
+
+TEST_F(authenticating, of_a_user_without_the_rights_gives_77) {
+    guarded_->command({"ACL", "SETUSER", "guest", "on", ">guest", "~*", "+ping", "+hello", "+auth",
+                       "+client", "+info"});
+    const auto result = ask({"run", "--user", "guest", "-n", "key", "true"},
+                            {{"HOLDFAST_URL", guarded_->url()}, {"REDISCLI_AUTH", "guest"}});
+    EXPECT_EQ(result.exit_code, 77) << result.err;
+}
+
+TEST_F(authenticating, with_a_password_file_that_is_not_there_gives_78) {
+    EXPECT_EQ(holdfast({"run", "--password-file", "/no/such/file", "key", "true"}).exit_code, 78);
+}
+
+TEST_F(connecting, to_a_server_that_may_evict_locks_gives_78_and_says_why) {
+    server_.command({"CONFIG", "SET", "maxmemory", "100mb"});
+    server_.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    const auto result = holdfast(probe());
+    EXPECT_EQ(result.exit_code, 78);
+    EXPECT_NE(result.err.find("noeviction"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace holdfast::test

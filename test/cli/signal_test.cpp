@@ -1,0 +1,102 @@
+#include <signal.h>
+
+#include <algorithm>
+
+#include "tool.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class signals : public tool_test {
+  protected:
+    std::string path(const char* name) const { return (scratch_ / name).native(); }
+
+    /// A command, and a child of it, that write down the signal they get, and end.
+    words listener(const std::string& signal) const {
+        const std::string program =
+            "import os, signal, sys\n"
+            "def write(name, text):\n"
+            "    with open(f'{sys.argv[2]}/{name}', 'a') as file: file.write(text + '\\n')\n"
+            "def hear(number, frame):\n"
+            "    write('heard', sys.argv[1])\n"
+            "    os._exit(9)\n"
+            "signal.signal(getattr(signal, 'SIG' + sys.argv[1]), hear)\n"
+            "os.fork()\n"
+            "write('ready', str(os.getpid()))\n"
+            "while True: signal.pause()\n";
+        return {"run", "key", "--", "python3", "-c", program, signal, scratch_.path().native()};
+    }
+
+    long lines_in(const char* name) const {
+        const std::string text = contents_of(scratch_ / name);
+        return std::count(text.begin(), text.end(), '\n');
+    }
+};
+
+TEST_F(signals, are_forwarded_to_the_whole_group) {
+    const std::vector<std::pair<int, std::string>> all = {{SIGINT, "INT"},   {SIGTERM, "TERM"},
+                                                          {SIGHUP, "HUP"},   {SIGQUIT, "QUIT"},
+                                                          {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}};
+    for (const auto& [number, name] : all) {
+        std::filesystem::remove(scratch_ / "ready");
+        std::filesystem::remove(scratch_ / "heard");
+        auto holder = start(listener(name));
+        ASSERT_TRUE(eventually(20s, [&] { return lines_in("ready") == 2; }));
+        holder.kill(number);
+        EXPECT_EQ(holder.wait(10s).code, 9) << name;
+        EXPECT_TRUE(eventually(5s, [&] { return lines_in("heard") == 2; })) << name;
+        EXPECT_EQ(contents_of(scratch_ / "heard"), name + "\n" + name + "\n");
+        EXPECT_FALSE(server_.exists("key"));
+    }
+}
+
+TEST_F(signals, that_end_the_command_give_128_and_their_number) {
+    auto holder = start({"run", "key", "sleep", "60"});
+    wait_until_held("key");
+    ASSERT_TRUE(eventually(10s, [&] {
+        return !contents_of("/proc/" + std::to_string(holder.id()) + "/task/" +
+                            std::to_string(holder.id()) + "/children")
+                    .empty();
+    }));
+    holder.kill(SIGINT);
+    EXPECT_EQ(holder.wait(10s).code, 130);
+    EXPECT_FALSE(server_.exists("key"));
+}
+
+TEST_F(signals, end_the_wait_for_a_lock_and_leave_nothing_behind) {
+    server_.command({"SET", "key", "somebody", "PX", "60000"});
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        auto waiter = start({"run", "key", "echo", "ran"});
+        ASSERT_TRUE(eventually(10s, [&] {
+            return server_.command({"CLIENT", "LIST"}).find("name=holdfast") != std::string::npos;
+        }));
+        waiter.kill(signal);
+        EXPECT_EQ(waiter.wait(10s).code, 128 + signal);
+        EXPECT_EQ(waiter.output(), "");
+        ASSERT_TRUE(eventually(10s, [&] {
+            return server_.command({"CLIENT", "LIST"}).find("name=holdfast") == std::string::npos;
+        }));
+    }
+    EXPECT_EQ(server_.get("key"), "somebody");
+}
+
+TEST_F(signals, that_were_ignored_stay_ignored) {
+    const auto result =
+        shell("trap '' HUP; \"$HOLDFAST\" run key -- sh -c 'kill -HUP $$; echo lived'");
+    EXPECT_EQ(result.out, "lived\n");
+}
+
+TEST_F(signals, the_command_gets_term_when_holdfast_is_killed) {
+    auto holder = start({"run", "--ttl", "1500ms", "--kill-after", "200ms", "key", "--", "sh", "-c",
+                         "trap 'echo TERM >" + path("heard") + "; exit' TERM; echo $$ >" +
+                             path("ready") + "; while :; do sleep 0.01; done"});
+    const pid_t command = process_in(scratch_ / "ready");
+    holder.kill(SIGKILL);
+    EXPECT_TRUE(eventually(10s, [&] { return !alive(command); }));
+    EXPECT_EQ(contents_of(scratch_ / "heard"), "TERM\n");
+    EXPECT_LE(server_.pttl("key"), 1500);
+    EXPECT_EQ(holdfast({"run", "-w", "3s", "key", "true"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace holdfast::test

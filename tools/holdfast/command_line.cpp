@@ -1,0 +1,182 @@
+#include "command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "exit_code.hpp"
+#include "failure.hpp"
+#include "holdfast/duration.hpp"
+
+namespace holdfast::tool {
+namespace {
+
+constexpr std::size_t help_column = 30;
+constexpr std::size_t help_width = 96;
+
+std::chrono::milliseconds read_duration(const std::string& text) {
+    const auto value = parse_duration(text);
+    if (!value) {
+        throw CLI::ValidationError("'" + text + "' is not a duration; write 500ms, 10s, 5m or 2h");
+    }
+    return std::chrono::ceil<std::chrono::milliseconds>(*value);
+}
+
+/// Appends the words of `text`, breaking lines at the width, continuation lines indented.
+void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
+    std::size_t column = indent;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        if (column > indent && column + 1 + word.size() > help_width) {
+            out.append("\n").append(indent, ' ');
+            column = indent;
+        } else if (column > indent) {
+            out.append(" ");
+            ++column;
+        }
+        out.append(word);
+        column += word.size();
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+    }
+    out.append("\n");
+}
+
+}  // namespace
+
+class command_line::parser : public CLI::App {
+  public:
+    using CLI::App::App;
+};
+
+command_line::command_line(std::string name, std::string synopsis, std::string about)
+    : name_(std::move(name)),
+      synopsis_(std::move(synopsis)),
+      about_(std::move(about)),
+      parser_(std::make_unique<parser>()) {
+    parser_->set_help_flag();
+    parser_->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+command_line::~command_line() = default;
+
+void command_line::heading(std::string title) { heading_ = std::move(title); }
+
+void command_line::flag(const std::string& names, bool& into, std::string help) {
+    parser_->add_flag(names, into);
+    list(names, "", std::move(help));
+}
+
+void command_line::text(const std::string& names, const std::string& value, std::string& into,
+                        std::string help) {
+    parser_->add_option(names, into);
+    list(names, value, std::move(help));
+}
+
+void command_line::texts(const std::string& names, const std::string& value,
+                         std::vector<std::string>& into, std::string help) {
+    parser_->add_option(names, into)->expected(1)->take_all();
+    list(names, value, std::move(help));
+}
+
+void command_line::integer(const std::string& names, const std::string& value,
+                           std::optional<int>& into, int lowest, int highest, std::string help) {
+    parser_->add_option_function<int>(names, [&into](int number) { into = number; })
+        ->check(CLI::Range(lowest, highest));
+    list(names, value, std::move(help));
+}
+
+void command_line::duration(const std::string& names,
+                            std::optional<std::chrono::milliseconds>& into, std::string help) {
+    parser_->add_option_function<std::string>(
+        names, [&into](const std::string& text) { into = read_duration(text); });
+    list(names, "DUR", std::move(help));
+}
+
+void command_line::excludes(const std::string& name, const std::string& other) {
+    parser_->get_option(name)->excludes(parser_->get_option(other));
+}
+
+void command_line::positional(const std::string& value, std::string& into, bool required) {
+    parser_->add_option(value, into)->required(required);
+}
+
+void command_line::example(std::string command, std::string meaning) {
+    examples_.emplace_back(std::move(command), std::move(meaning));
+}
+
+void command_line::note(std::string paragraph) { notes_.push_back(std::move(paragraph)); }
+
+void command_line::parse(std::span<const std::string> arguments) {
+    const auto end_of_options = std::find(arguments.begin(), arguments.end(), "--");
+    const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
+    if (std::any_of(arguments.begin(), end_of_options, asks)) throw help_wanted(help());
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    try {
+        parser_->parse(reversed);
+    } catch (const CLI::Error& error) {
+        throw failure(exit_code::usage,
+                      name_ + ": " + error.what() + "\nTry 'holdfast " + name_ + " --help'.");
+    }
+}
+
+bool command_line::takes_value(const std::string& option) const {
+    const auto* known = parser_->get_option_no_throw(option);
+    return known != nullptr && known->get_expected_max() > 0;
+}
+
+// `-nw 5s`: the value of the last letter of a cluster is the next word, unless it is glued to it.
+bool command_line::value_follows(const std::string& option) const {
+    if (option.starts_with("--")) {
+        return option.find('=') == std::string::npos && takes_value(option);
+    }
+    for (std::size_t n = 1; n < option.size(); ++n) {
+        if (takes_value(std::string("-") + option[n])) return n + 1 == option.size();
+    }
+    return false;
+}
+
+std::size_t command_line::leading_options(std::span<const std::string> arguments) const {
+    std::size_t n = 0;
+    while (n < arguments.size()) {
+        const std::string& word = arguments[n];
+        if (word.size() < 2 || word.front() != '-') return n;
+        ++n;
+        if (word == "--") return n;
+        if (value_follows(word)) ++n;
+    }
+    return arguments.size();
+}
+
+void command_line::list(const std::string& names, const std::string& value, std::string help) {
+    entries_.push_back({heading_, names, value, std::move(help)});
+}
+
+std::string command_line::help() const {
+    std::string out = "Usage: holdfast " + name_ + " " + synopsis_ + "\n\n";
+    append_wrapped(out, about_, 0);
+    std::string heading;
+    std::vector<entry> all = entries_;
+    all.push_back({"Help", "-h,--help", "", "Show this text"});
+    for (const entry& option : all) {
+        if (option.heading != heading) out += "\n" + option.heading + ":\n";
+        heading = option.heading;
+        std::string left = option.names.starts_with("--") ? "      " : "  ";
+        for (const char letter : option.names) {
+            left += letter;
+            if (letter == ',') left += ' ';
+        }
+        if (!option.value.empty()) left += " " + option.value;
+        if (left.size() + 2 > help_column) {
+            out += left + "\n";
+            left.clear();
+        }
+        left.resize(help_column, ' ');
+        append_wrapped(out += left, option.help, help_column);
+    }
+    for (const std::string& paragraph : notes_) append_wrapped(out += "\n", paragraph, 0);
+    if (!examples_.empty()) out += "\nExamples:\n";
+    for (const auto& [command, meaning] : examples_)
+        out += "  " + command + "\n      " + meaning + "\n";
+    return out;
+}
+
+}  // namespace holdfast::tool

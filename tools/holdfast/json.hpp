@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::tool {
+
+/// Writes one JSON object with its members in the order they are added, on one line.
+/// Bytes that are not UTF-8 become U+FFFD: keys and owners may hold anything, JSON may not.
+class json_object {
+  public:
+    json_object& add(std::string_view name, std::string_view text);
+    json_object& add(std::string_view name, const char* text) {
+        return add(name, std::string_view(text));
+    }
+    json_object& add(std::string_view name, std::int64_t number);
+    json_object& add(std::string_view name, std::uint64_t number);
+    json_object& add(std::string_view name, int number) { return add(name, std::int64_t{number}); }
+    json_object& add(std::string_view name, const json_object& object);
+    json_object& add_null(std::string_view name);
+
+    template <typename Value>
+    json_object& add(std::string_view name, const std::optional<Value>& value) {
+        return value ? add(name, *value) : add_null(name);
+    }
+
+    [[nodiscard]] std::string text() const { return "{" + members_ + "}"; }
+    [[nodiscard]] std::string line() const { return text() + "\n"; }
+
+  private:
+    json_object& add_raw(std::string_view name, std::string_view value);
+
+    std::string members_;
+};
+
+}  // namespace holdfast::tool

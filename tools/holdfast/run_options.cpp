@@ -1,0 +1,129 @@
+#include "run_options.hpp"
+
+#include <fcntl.h>
+
+#include "command_line.hpp"
+#include "exit_code.hpp"
+#include "failure.hpp"
+#include "holdfast/duration.hpp"
+#include "stop_schedule.hpp"
+
+namespace holdfast::tool {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+namespace {
+
+void declare(command_line& line, run_options& options) {
+    line.heading("Locking");
+    options.wait.declare(line);
+    line.integer("-E,--conflict-exit-code", "CODE", options.conflict_exit_code, 0, 255,
+                 "Exit with CODE instead of 75 if the lock is not acquired");
+    line.duration("--ttl", options.ttl,
+                  "Lease: how long the lock outlives us if we vanish; renewed while the command "
+                  "runs (default 30s)");
+    line.duration("--at-least", options.at_least,
+                  "Keep the lock this long even if the command is faster");
+    line.text("--label", "TEXT", options.label, "Shown to whoever asks who holds the lock");
+    line.heading("Command");
+    line.text("-c,--command", "SHELL", options.shell_command, "Run SHELL with /bin/sh -c");
+    line.duration("--at-most", options.at_most,
+                  "Stop the command after this long: TERM, then KILL after --kill-after");
+    line.duration("--kill-after", options.kill_after,
+                  "Grace between TERM and KILL; a command whose lock is about to be lost gets TERM "
+                  "this long before the lease ends (default 5s)");
+    line.heading("Reporting");
+    line.integer("--status-fd", "N", options.status_fd, 0, 1 << 20,
+                 "Write one JSON line about what happened to descriptor N");
+    line.flag("-v,--verbose", options.verbose, "Say on standard error what happens");
+    options.server.declare(line);
+    line.note(
+        "The command runs in a process group of its own, with HOLDFAST_HELD=1, HOLDFAST_KEY, "
+        "HOLDFAST_TOKEN (fencing) and HOLDFAST_OWNER in its environment. If the lock cannot be "
+        "renewed, the group is ended before anybody else can get the lock.");
+    line.note(
+        "Exit codes: the command's own, or 128+N if signal N ended it. 75 (or -E) not acquired, 79 "
+        "lock lost and command stopped, 69 server unreachable, 77 not permitted, 76 not a Redis or "
+        "not a lock, 64 usage, 78 configuration, 71 operating system, 126 not executable, 127 not "
+        "found.");
+    line.example("holdfast run -n nightly -- backup.sh --full",
+                 "Run it on one machine only; others exit 75");
+    line.example("holdfast run -n -E 0 --at-least 5m nightly -- backup.sh",
+                 "In cron: whoever comes late, or with a wrong clock, does nothing and is quiet");
+    line.example("holdfast run -w 10s --at-most 1h deploy -c 'git pull && make deploy'",
+                 "Wait for at most ten seconds; stop after an hour");
+}
+
+// flock takes its -c after the file name, so we take ours after the key, too.
+void split_command(run_options& options, arguments rest) {
+    if (rest.empty())
+        throw failure(exit_code::usage, "run: which KEY?\nTry 'holdfast run --help'.");
+    options.key = rest.front();
+    rest = rest.subspan(1);
+    const bool shell_given = !options.shell_command.empty();
+    if (!shell_given && rest.size() == 2 && (rest[0] == "-c" || rest[0] == "--command")) {
+        options.shell_command = rest[1];
+        return;
+    }
+    if (!rest.empty() && rest.front() == "--") rest = rest.subspan(1);
+    if (rest.empty() == !shell_given) {
+        throw failure(exit_code::usage,
+                      std::string("run: ") +
+                          (shell_given ? "-c and a COMMAND: which one?" : "which COMMAND?") +
+                          "\nTry 'holdfast run --help'.");
+    }
+    options.command.assign(rest.begin(), rest.end());
+}
+
+/// What the library subtracts from a ttl: one per cent of clock error, and two milliseconds.
+milliseconds guard_of(milliseconds ttl) {
+    return std::chrono::ceil<milliseconds>(std::chrono::microseconds(ttl) / 100) + 2ms;
+}
+
+void check(const run_options& options) {
+    const auto notice = std::chrono::ceil<milliseconds>(stop_schedule::notice(options.grace()));
+    const auto needed = notice + guard_of(options.lease_ttl());
+    if (options.lease_ttl() <= needed) {
+        throw failure(exit_code::usage,
+                      "run: --ttl " + format_duration(options.lease_ttl()) +
+                          " leaves no time to work before the command would be stopped; with "
+                          "--kill-after " +
+                          format_duration(options.grace()) + " it must be longer than " +
+                          format_duration(needed));
+    }
+    if (options.status_fd && ::fcntl(*options.status_fd, F_GETFD) < 0) {
+        throw failure(exit_code::usage, "run: --status-fd " + std::to_string(*options.status_fd) +
+                                            " is not an open descriptor");
+    }
+}
+
+}  // namespace
+
+run_options parse_run(arguments given) {
+    run_options options;
+    command_line line("run", "[OPTION...] KEY [--] COMMAND [ARG...]",
+                      "Run COMMAND while holding the lock KEY, and release the lock when it ends.");
+    declare(line, options);
+    const std::size_t count = line.leading_options(given);
+    arguments own = given.first(count);
+    if (!own.empty() && own.back() == "--") own = own.first(count - 1);
+    line.parse(own);
+    split_command(options, given.subspan(count));
+    check(options);
+    return options;
+}
+
+milliseconds run_options::lease_ttl() const { return ttl.value_or(30s); }
+
+milliseconds run_options::grace() const { return kill_after.value_or(5s); }
+
+acquire_options run_options::lease() const {
+    acquire_options how;
+    how.ttl = lease_ttl();
+    how.loss_notice = std::chrono::ceil<milliseconds>(stop_schedule::notice(grace()));
+    how.label = label;
+    return how;
+}
+
+}  // namespace holdfast::tool

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "connection.hpp"
+#include "waiting.hpp"
+
+namespace holdfast::tool {
+
+/// The command line of `holdfast run`.
+struct run_options {
+    wait_options wait;
+    connection server;
+    std::optional<int> conflict_exit_code;
+    std::string shell_command;
+    std::optional<std::chrono::milliseconds> ttl, at_least, at_most, kill_after;
+    std::string label;
+    std::optional<int> status_fd;
+    bool verbose = false;
+
+    std::string key;
+    std::vector<std::string> command;
+
+    [[nodiscard]] std::chrono::milliseconds lease_ttl() const;
+    [[nodiscard]] std::chrono::milliseconds grace() const;
+    /// How the lock is to be taken, so that a loss is announced in time to stop the command.
+    [[nodiscard]] acquire_options lease() const;
+};
+
+/// Options end at the first positional; `--` is accepted before the key and before the command.
+/// Throws failure with exit code 64, or help_wanted.
+run_options parse_run(arguments given);
+
+}  // namespace holdfast::tool

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "command_line.hpp"
+#include "holdfast/client.hpp"
+#include "holdfast/lease.hpp"
+#include "holdfast/options.hpp"
+#include "signal_queue.hpp"
+
+namespace holdfast::tool {
+
+/// -n and -w: how long to wait for a lock. Neither: for ever.
+struct wait_options {
+    bool no_wait = false;
+    std::optional<std::chrono::milliseconds> at_most;
+
+    void declare(command_line& line);
+};
+
+/// What waiting brought. Neither a lease nor a signal: somebody else holds it.
+struct wait_result {
+    std::optional<lease> held;
+    std::optional<holder> held_by;
+    int interrupted_by = 0;
+    std::chrono::nanoseconds waited{};
+};
+
+/// Waits for the lock in a thread of its own, while this one watches for signals. A signal ends the
+/// wait and leaves nothing behind at the servers: a lease that came at the same time is released.
+/// With `talk`, one line says who holds the lock once the wait has taken a second.
+///
+/// Errors: std::system_error, as from mutex::acquire.
+wait_result wait_for_lock(client& through, const std::string& key, const acquire_options& how,
+                          const wait_options& wait, signal_queue& signals, bool talk);
+
+}  // namespace holdfast::tool
