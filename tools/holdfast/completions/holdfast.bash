@@ -1,0 +1,71 @@
+# bash completion for holdfast(1)
+
+_holdfast_connecting='--url --user --password-file --cacert --cert --key --sni --insecure --prefix'
+
+_holdfast_options() {
+    case $1 in
+        run) echo '-n --nonblock -w --wait -E --conflict-exit-code -c --command --ttl --at-least
+                   --at-most --kill-after --label --status-fd -v --verbose -h --help' \
+                  "$_holdfast_connecting" ;;
+        lock) echo "-n --nonblock -w --wait --ttl --json -h --help $_holdfast_connecting" ;;
+        renew) echo "--owner --ttl -h --help $_holdfast_connecting" ;;
+        unlock) echo "--owner -h --help $_holdfast_connecting" ;;
+        status | ls | doctor) echo "--json -h --help $_holdfast_connecting" ;;
+        enlist) echo "--fresh -h --help $_holdfast_connecting" ;;
+        local | bench | lab | version) echo '-h --help' ;;
+    esac
+}
+
+# The place of the first word that is neither an option nor the value of one; none: no output.
+_holdfast_first_positional() {
+    local n
+    for ((n = 2; n < COMP_CWORD; ++n)); do
+        case ${COMP_WORDS[n]} in
+            --) echo $((n + 1)); return ;;
+            -n | --nonblock | -v | --verbose | --insecure | --json | --fresh | -h | --help) ;;
+            -*) ((++n)) ;;
+            *) echo "$n"; return ;;
+        esac
+    done
+}
+
+_holdfast() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} key
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W 'run lock renew unlock status ls doctor enlist local
+            bench lab version --help --version' -- "$current")
+        return
+    fi
+    if [[ $command == run ]]; then
+        key=$(_holdfast_first_positional)
+        if [[ -n $key ]] && ((COMP_CWORD > key)); then
+            [[ ${COMP_WORDS[key + 1]} == -- ]] && ((++key))
+            if declare -F _command_offset >/dev/null; then
+                _command_offset $((key + 1))
+            else
+                mapfile -t COMPREPLY < <(compgen -c -f -- "$current")
+            fi
+            return
+        fi
+    fi
+    case $previous in
+        --password-file | --cacert | --cert | --key)
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            return ;;
+        --url)
+            mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// unix:// local:' -- "$current")
+            return ;;
+        -w | --wait | --ttl | --at-least | --at-most | --kill-after | -E | --conflict-exit-code | \
+            -c | --command | --label | --status-fd | --user | --sni | --prefix | --owner)
+            return ;;
+    esac
+    if [[ $command == local && $current != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'start stop status' -- "$current")
+    elif [[ $current == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$command")" -- "$current")
+    fi
+}
+
+complete -F _holdfast holdfast

@@ -1,0 +1,50 @@
+# fish completion for holdfast(1)
+
+set -l commands run lock renew unlock status ls doctor enlist local bench lab version
+set -l talking run lock renew unlock status ls doctor enlist
+
+complete -c holdfast -f
+complete -c holdfast -n __fish_use_subcommand -l help -d 'Overview'
+complete -c holdfast -n __fish_use_subcommand -l version -d 'Print the version'
+complete -c holdfast -n __fish_use_subcommand -a run -d 'Run a command while holding a lock'
+complete -c holdfast -n __fish_use_subcommand -a lock -d 'Take a lock and print its owner token'
+complete -c holdfast -n __fish_use_subcommand -a renew -d 'Let a lock live longer'
+complete -c holdfast -n __fish_use_subcommand -a unlock -d 'Release a lock'
+complete -c holdfast -n __fish_use_subcommand -a status -d 'Say who holds a lock'
+complete -c holdfast -n __fish_use_subcommand -a ls -d 'List the locks that are held'
+complete -c holdfast -n __fish_use_subcommand -a doctor -d 'Check whether a server is fit'
+complete -c holdfast -n __fish_use_subcommand -a enlist -d 'Let servers vote again'
+complete -c holdfast -n __fish_use_subcommand -a local -d "This machine's own server"
+complete -c holdfast -n __fish_use_subcommand -a bench -d 'Run the benchmarks'
+complete -c holdfast -n __fish_use_subcommand -a lab -d 'Watch the classic mistakes'
+complete -c holdfast -n __fish_use_subcommand -a version -d 'Print the version'
+
+complete -c holdfast -n "__fish_seen_subcommand_from $commands" -s h -l help -d 'Explain the command'
+
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l url -x -a 'redis:// rediss:// unix:// local:' -d 'Server'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l user -x -d 'User name'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l password-file -r -F -d 'File with the password'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l cacert -r -F -d 'Certificates to trust'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l cert -r -F -d 'Our certificate'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l key -r -F -d 'Its private key'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l sni -x -d 'Expect this server name'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l insecure -d 'Do not verify the certificate'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l prefix -x -d 'Put before every key'
+
+complete -c holdfast -n '__fish_seen_subcommand_from run lock' -s n -l nonblock -d 'Do not wait'
+complete -c holdfast -n '__fish_seen_subcommand_from run lock' -s w -l wait -x -d 'Wait at most so long'
+complete -c holdfast -n '__fish_seen_subcommand_from run lock renew' -l ttl -x -d 'Lease'
+
+complete -c holdfast -n '__fish_seen_subcommand_from run' -s E -l conflict-exit-code -x -d 'Exit code if not acquired'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -s c -l command -x -d 'Run with /bin/sh -c'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l at-least -x -d 'Keep the lock this long'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l at-most -x -d 'Stop the command after this long'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l kill-after -x -d 'Grace between TERM and KILL'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l label -x -d 'Shown to whoever asks'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l status-fd -x -d 'Write one JSON line there'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -s v -l verbose -d 'Say what happens'
+
+complete -c holdfast -n '__fish_seen_subcommand_from renew unlock' -l owner -x -d 'Owner token'
+complete -c holdfast -n '__fish_seen_subcommand_from lock status ls doctor' -l json -d 'Print JSON'
+complete -c holdfast -n '__fish_seen_subcommand_from enlist' -l fresh -d 'Vouch that the servers are new'
+complete -c holdfast -n '__fish_seen_subcommand_from local' -a 'start stop status'
