@@ -24,12 +24,17 @@ std::exception_ptr thrown_by(Work&& work) {
     }
 }
 
-/// An acquisition that can be cancelled as long as anybody cares.
+/// An acquisition that can be cancelled as long as it is under way. Nobody else has to keep either:
+/// until it is concluded, the acquisition's listener keeps this, and this the acquisition.
 class pending_acquire final : public pending {
   public:
-    pending_acquire(runtime::engine_pointer through,
-                    boost::intrusive_ptr<runtime::acquisition> what)
-        : engine_(std::move(through)), what_(std::move(what)) {}
+    explicit pending_acquire(runtime::engine_pointer through) : engine_(std::move(through)) {}
+
+    /// REQUIRES: the lock held. `done` keeps this object.
+    void start(runtime::plan_pointer what, runtime::acquisition::listener done) {
+        what_ = new runtime::acquisition(engine_, {.what = std::move(what)}, std::move(done));
+        what_->start(clock::now());
+    }
 
     void cancel() noexcept override {
         const auto lock = engine_->lock();
@@ -58,22 +63,19 @@ std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
     auto lock = engine->lock();
     engine->driving().catch_up(lock);
     engine->begin_unattended();
-    const auto finished = [done = std::move(done)](runtime::acquisition& over,
-                                                   runtime::engine& through) {
-        through.end_unattended();
-        auto result = std::make_shared<runtime::acquisition::result>(over.take_result());
-        through.driving().call_back([done, result] {
-            if (result->failed) return done(exception_for(*result->failed), {});
-            done(nullptr, access::make(std::move(*result)));
+    const auto handle = std::make_shared<pending_acquire>(engine);
+    handle->start(
+        plan, [handle, done = std::move(done), raw = engine.get()](runtime::acquisition& over) {
+            raw->end_unattended();
+            auto result = std::make_shared<runtime::acquisition::result>(over.take_result());
+            raw->driving().call_back([done, result] {
+                if (result->failed) return done(exception_for(*result->failed), {});
+                done(nullptr, access::make(std::move(*result)));
+            });
         });
-    };
-    boost::intrusive_ptr<runtime::acquisition> operation(new runtime::acquisition(
-        engine, {.what = plan},
-        [finished, raw = engine.get()](runtime::acquisition& over) { finished(over, *raw); }));
-    operation->start(clock::now());
     engine->submit();
     engine->driving().attend_by(clock::now());
-    return std::make_shared<pending_acquire>(engine, std::move(operation));
+    return handle;
 }
 
 std::shared_ptr<pending> start_release(lease& which, release_done done) {
