@@ -25,6 +25,7 @@ releasing::releasing(engine& through, request wish, listener done)
       machine_(through.node_count()) {}
 
 void releasing::encode(tag, bool by_text, std::string& out) {
+    overtaken_ = overtaken_ || by_text;
     wire::release(out, by_text, request_.what->keys, request_.owner);
 }
 
@@ -32,6 +33,9 @@ void releasing::answered(tag asked, std::string_view reply) {
     const auto answer = wire::read_ownership(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return failed(asked, *why);
     if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+        if (overtaken_) {
+            engine_.waiting().told(request_.what->keys.lock, node_of(asked), clock::now());
+        }
         step(core::release::released{node_of(asked)});
     } else {
         step(core::release::disowned{node_of(asked)});

@@ -41,6 +41,10 @@ class releasing final : public net::exchange {
     listener done_;
     core::release machine_;
     net::failure last_failure_;
+
+    /// Sent a second time, by text, behind the next local attempt, which then was denied by the key
+    /// that goes away only now. The server does not tell us of what we delete ourselves.
+    bool overtaken_ = false;
 };
 
 }  // namespace holdfast::runtime
