@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "support/eventually.hpp"

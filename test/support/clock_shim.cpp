@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
 namespace {
 

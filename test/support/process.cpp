@@ -1,13 +1,13 @@
 #include "support/process.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <csignal>
 #include <stdexcept>
 
 #include "support/errors.hpp"

@@ -1,7 +1,6 @@
 #include "support/redis_server.hpp"
 
-#include <signal.h>
-
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -167,7 +166,7 @@ bool redis_server::answers() const {
 
 reply redis_server::query(const std::vector<std::string>& arguments) const {
     raw_client client = raw_client::connect_unix(socket_path());
-    const reply greeting = client.command({"AUTH", administrator, administrator_password});
+    reply greeting = client.command({"AUTH", administrator, administrator_password});
     if (greeting.is_error()) return greeting;
     return client.command(arguments);
 }

@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <thread>
 
 #include "support/errors.hpp"
@@ -37,12 +37,14 @@ struct prepared_child {
             const std::string variable{*entry};
             if (!added.contains(variable.substr(0, variable.find('=')))) merged.push_back(variable);
         }
-        for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
+        for (const auto& [name, value] : added)
+            merged.push_back(std::string{name}.append("=").append(value));
         return merged;
     }
 
     static std::vector<char*> pointers_to(std::vector<std::string>& strings) {
         std::vector<char*> pointers;
+        pointers.reserve(strings.size() + 1);
         for (std::string& text : strings) pointers.push_back(text.data());
         pointers.push_back(nullptr);
         return pointers;
