@@ -1,0 +1,102 @@
+#include "runtime/wire.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scripts/embedded.hpp"
+
+namespace holdfast::runtime::wire {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <typename Expected>
+const Expected* vote(std::string_view frame) {
+    static acquire_answer answer;
+    answer = read_acquire(resp::view(frame));
+    return std::get_if<Expected>(&answer);
+}
+
+TEST(wire, the_counter_shares_the_cluster_slot_of_its_lock) {
+    EXPECT_EQ(counter_key("orders:42"), "holdfast:{orders:42}:fence");
+    EXPECT_EQ(counter_key("{user1}:cart"), "holdfast:fence:{user1}:cart");
+    EXPECT_EQ(counter_key("a{}b"), "holdfast:{a{}b}:fence") << "an empty tag is none";
+    EXPECT_EQ(counter_key("a}b{"), "holdfast:{a}b{}:fence") << "an unclosed tag is none";
+    EXPECT_NE(counter_key("x"), counter_key("{x}"));
+}
+
+TEST(wire, a_plain_acquire_is_the_command_of_the_documents) {
+    std::string out;
+    set_if_absent(out, {.lock = "k", .counter = "c"}, "me", 30s);
+    EXPECT_EQ(out,
+              "*6\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nme\r\n$2\r\nNX\r\n$2\r\nPX\r\n$5\r\n30000\r\n");
+}
+
+TEST(wire, a_ttl_is_rounded_up_to_milliseconds) {
+    std::string out;
+    set_if_absent(out, {.lock = "k", .counter = "c"}, "me", 1500001ns);
+    EXPECT_NE(out.find("$1\r\n2\r\n"), std::string::npos) << out;
+}
+
+TEST(wire, scripts_are_called_by_digest_and_repeated_by_text) {
+    std::string by_digest;
+    release(by_digest, false, {.lock = "k", .counter = "c"}, "me");
+    EXPECT_NE(by_digest.find("EVALSHA"), std::string::npos);
+    EXPECT_NE(by_digest.find(scripts::release.sha1), std::string::npos);
+    std::string by_text;
+    release(by_text, true, {.lock = "k", .counter = "c"}, "me");
+    EXPECT_NE(by_text.find(scripts::release.text), std::string::npos);
+}
+
+TEST(wire, only_a_guarded_acquire_names_the_restart_marker) {
+    const keys names{.lock = "k", .counter = "c"};
+    std::string plain;
+    acquire(plain, false, names, false, "me", 1s, 1h);
+    EXPECT_EQ(plain.find("holdfast:node"), std::string::npos);
+    std::string guarded;
+    acquire(guarded, false, names, true, "me", 1s, 1h);
+    EXPECT_NE(guarded.find("holdfast:node"), std::string::npos);
+    EXPECT_NE(guarded.find("holdfast:quarantine"), std::string::npos);
+}
+
+TEST(wire, votes_are_read) {
+    ASSERT_NE(vote<granted>("*2\r\n:1\r\n:42\r\n"), nullptr);
+    EXPECT_EQ(vote<granted>("*2\r\n:1\r\n:42\r\n")->counter.value, 42U);
+    EXPECT_NE(vote<granted>("+OK\r\n"), nullptr);
+    const auto* other = vote<held>("*3\r\n:0\r\n$2\r\nme\r\n:1500\r\n");
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(other->remaining, 1500ms);
+    EXPECT_LT(vote<held>("*3\r\n:0\r\n$2\r\nme\r\n:-1\r\n")->remaining, 0ns) << "never expires";
+    EXPECT_NE(vote<held>("_\r\n"), nullptr);
+    EXPECT_EQ(vote<quarantined>("*2\r\n:2\r\n:700\r\n")->remaining, 700ms);
+    EXPECT_NE(vote<unlisted>("*1\r\n:3\r\n"), nullptr);
+}
+
+TEST(wire, what_no_script_answers_is_never_a_grant) {
+    for (const auto* frame :
+         {":1\r\n", "*0\r\n", "*1\r\n:1\r\n", "*2\r\n:1\r\n:-5\r\n", "*2\r\n:1\r\n$1\r\n1\r\n",
+          "*3\r\n:1\r\n:1\r\n:1\r\n", "+NO\r\n", "*2\r\n:9\r\n:1\r\n", "$2\r\nKO\r\n"}) {
+        const auto* why = vote<net::failure>(frame);
+        ASSERT_NE(why, nullptr) << frame;
+        EXPECT_EQ(why->code, errc::protocol) << frame;
+    }
+}
+
+TEST(wire, errors_keep_their_meaning) {
+    const auto code = [](const char* frame) { return vote<net::failure>(frame)->code; };
+    EXPECT_EQ(code("-NOPERM no rights\r\n"), errc::permission);
+    EXPECT_EQ(code("-NOAUTH Authentication required.\r\n"), errc::authentication);
+    EXPECT_EQ(code("-WRONGTYPE Operation against a key\r\n"), errc::wrong_type);
+    EXPECT_EQ(code("-READONLY You can't write\r\n"), errc::unsafe_server);
+    EXPECT_EQ(code("-LOADING Redis is loading\r\n"), errc::server_error);
+    EXPECT_FALSE(vote<net::failure>("-LOADING Redis is loading\r\n")->hopeless);
+}
+
+TEST(wire, a_key_of_another_type_is_not_ours_any_more) {
+    const auto answer = read_ownership(resp::view("-WRONGTYPE Operation\r\n"));
+    EXPECT_EQ(std::get<ownership>(answer), ownership::not_ours);
+    EXPECT_TRUE(std::holds_alternative<net::failure>(read_ownership(resp::view("-OOM x\r\n"))));
+    EXPECT_TRUE(std::holds_alternative<net::failure>(read_ownership(resp::view(":2\r\n"))));
+}
+
+}  // namespace
+}  // namespace holdfast::runtime::wire
