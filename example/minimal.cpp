@@ -16,7 +16,8 @@ int main(int argc, char** argv) try {
 
     auto lease = orders.try_acquire_for(500ms, {.ttl = 10s});
     if (!lease) {  // held by another: a value, not an error
-        std::cout << "held by " << (lease.held_by() ? lease.held_by()->owner : "?") << '\n';
+        const auto& other = lease.held_by();
+        std::cout << "held by " << (other ? other->user + '@' + other->host : "somebody") << '\n';
         return 1;
     }
     std::stop_token lost = lease->stop_token();  // stops before the deadline of a lease in danger
