@@ -153,7 +153,7 @@ TEST(quorum_basic, status_shows_votes_and_nodes_that_disagree) {
     EXPECT_EQ(status.views[1].owner, "somebody else");
     EXPECT_FALSE(status.views[4].error.empty());
     std::size_t listed = 0;
-    list(through, "*", [&](const lock_status& each) { listed += each.key == "k" ? 1 : 0; });
+    list(through, "*", [&](const lock_status& each) { listed += each.key == "k" ? 1U : 0U; });
     EXPECT_EQ(listed, 1U);
     const auto reports = examine(through);
     EXPECT_TRUE(reports[0].error.empty());
