@@ -124,6 +124,13 @@ TEST(clock_watch, is_not_blinded_by_a_slow_answer_that_shows_a_tolerable_part_of
     EXPECT_NE(look(watch, 4s, 2050ms), none);
 }
 
+TEST(clock_watch, is_not_blinded_to_a_jump_backwards_either) {
+    clock_watch watch{{}};
+    look(watch, 0s);
+    EXPECT_EQ(watch.observe(epoch + 6s - 2s, at(1s), at(6s)), none);
+    EXPECT_NE(look(watch, 7s, -2s), none);
+}
+
 TEST(clock_watch, looks_for_the_first_time_again_after_forgetting) {
     clock_watch watch{{}};
     look(watch, 0s);
@@ -166,10 +173,9 @@ TEST(clock_watch, misses_no_jump_for_longer_than_until_the_next_prompt_answer) {
         auto now = duration{1s};
         bool noticed = false;
         for (int i = 0; i < slow_ones; ++i, now += 2s) {
-            noticed |= watch
-                           .observe(epoch + std::chrono::duration_cast<microseconds>(now) + ahead,
-                                    at(now), at(now + 2s))
-                           .has_value();
+            const auto read = now + 1ms * *rc::gen::inRange(0, 2001);
+            const auto server = epoch + std::chrono::duration_cast<microseconds>(read) + ahead;
+            noticed |= watch.observe(server, at(now), at(now + 2s)).has_value();
         }
         noticed |= look(watch, now, ahead).has_value();
         RC_ASSERT(noticed);

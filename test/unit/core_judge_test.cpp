@@ -110,6 +110,14 @@ TEST(judge, voids_the_vote_for_longer_after_a_second_jump) {
     EXPECT_EQ(server.voided_until(), at(62s));
 }
 
+TEST(judge, voids_the_vote_from_when_the_answer_came) {
+    judge server{strict()};
+    server.assess(sound, at(0s));
+    beat(server, 0s);
+    EXPECT_NE(server.heartbeat(epoch + 1h, at(1s), at(3s)), std::nullopt);
+    EXPECT_EQ(server.voided_until(), at(63s));
+}
+
 TEST(judge, tolerates_what_the_clock_watch_tolerates) {
     auto policy = strict();
     policy.clock = {.tolerance = 2s, .drift_per_mille = 0};
