@@ -72,11 +72,5 @@ TEST(rival, may_hold_a_majority_together_with_those_who_have_not_answered) {
     EXPECT_FALSE(summarize({.remaining = three, .nodes = 5, .granted = 2, .strongest = 3}).split);
 }
 
-TEST(rival, is_taken_for_one_where_nothing_is_known_but_the_times) {
-    const times three{3s, 1s, 2s};
-    EXPECT_EQ(summarize(three, 5, true), (rival{.remaining = 1s, .tracked = true}));
-    EXPECT_EQ(summarize(three, 3, false), left(2s));
-}
-
 }  // namespace
 }  // namespace holdfast::core
