@@ -38,8 +38,9 @@ void floor::fenced_cycle(const std::string& key) {
 
 void floor::pipelined_cycles(std::size_t count) {
     for (std::size_t n = 0; n < count; ++n) {
-        redisAppendCommand(context_.get(), "SET floor:%zu %s NX PX 30000", n, owner_.c_str());
-        redisAppendCommand(context_.get(), "EVALSHA %s 1 floor:%zu %s", release_sha_.c_str(), n,
+        const auto key = "floor:" + std::to_string(n);
+        redisAppendCommand(context_.get(), "SET %s %s NX PX 30000", key.c_str(), owner_.c_str());
+        redisAppendCommand(context_.get(), "EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(),
                            owner_.c_str());
     }
     for (std::size_t n = 0; n < 2 * count; ++n) {

@@ -144,6 +144,7 @@ void throughput(const test::redis_server& server, const rules& game) {
 }
 
 int run(bool quick) {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a long run shows where it is
     pin_to_core(0);
     const test::redis_server server;
     std::printf(
