@@ -25,6 +25,7 @@ releasing::releasing(engine& through, request wish, listener done)
       machine_(through.node_count()) {}
 
 void releasing::encode(tag, bool by_text, std::string& out) {
+    repeated_ = repeated_ || by_text;
     wire::release(out, by_text, request_.what->keys, request_.owner);
 }
 
@@ -33,6 +34,10 @@ void releasing::answered(tag asked, std::string_view reply) {
     if (const auto* why = std::get_if<net::failure>(&answer)) return failed(asked, *why);
     if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
         step(core::release::released{node_of(asked)});
+        // Repeated, it came after the attempt of whoever was next in line, and a server does not
+        // tell us of what we deleted ourselves.
+        const auto& key = request_.what->keys.lock;
+        if (repeated_) engine_.waiting().told(key, node_of(asked), clock::now());
     } else {
         step(core::release::disowned{node_of(asked)});
     }

@@ -40,6 +40,7 @@ class releasing final : public net::exchange {
     request request_;
     listener done_;
     core::release machine_;
+    bool repeated_ = false;  // some node did not know the script
     net::failure last_failure_;
 };
 
