@@ -42,6 +42,11 @@ class pending_acquire final : public pending {
     boost::intrusive_ptr<runtime::acquisition> what_;
 };
 
+/// With the lock held: a closed client has no thread that could complete anything.
+void check_open(const runtime::engine& through) {
+    if (through.closed()) throw std::system_error(errc::closed);
+}
+
 /// What has been sent cannot be unsent.
 class pending_for_good final : public pending {
     void cancel() noexcept override {}
@@ -56,6 +61,7 @@ std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
     const auto& engine = shared->engine();
     const auto plan = plan_for(which, how);
     const auto lock = engine->lock();
+    check_open(*engine);
     engine->begin_unattended();
     const auto finished = [done = std::move(done)](runtime::acquisition& over,
                                                    runtime::engine& through) {
@@ -80,6 +86,7 @@ std::shared_ptr<pending> start_release(lease& which, release_done done) {
     auto& engine = hold->through();
     check_usable(engine);
     const auto lock = engine.lock();
+    check_open(engine);
     engine.begin_unattended();
     const auto tell = [&engine, done = std::move(done)](release_result outcome) {
         engine.end_unattended();
@@ -97,6 +104,7 @@ std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl
     check_extension(*hold, ttl);
     auto& engine = hold->through();
     const auto lock = engine.lock();
+    check_open(engine);
     engine.begin_unattended();
     runtime::renewal::start(hold, ttl, clock::now(),
                             [&engine, hold, done = std::move(done)](const runtime::renewal& over) {

@@ -28,6 +28,7 @@ acquisition::~acquisition() = default;
 
 void acquisition::start(core::time_point now) {
     started_at_ = now;
+    under_way_ = this;
     if (engine_->closed()) return abort();
     if (!request_.waits) {
         // A lease of this very client holds the key: the servers have nothing to add.
@@ -136,7 +137,7 @@ void acquisition::win(core::time_point now) {
 
 // The room comes last: whose turn is next may already be finished when leave() returns.
 void acquisition::conclude(result what, core::time_point now) {
-    const boost::intrusive_ptr<acquisition> alive(this);
+    const auto alive = std::exchange(under_way_, nullptr);
     concluded_ = true;
     if (what.failed) ++engine_->counters().failed;
     result_ = std::move(what);

@@ -11,7 +11,8 @@ namespace holdfast::runtime {
 
 /// One caller's wish for a lock, from the call to the lease: carries out core::contend.
 ///
-/// The same for blocking and asynchronous callers: they differ in who is told.
+/// The same for blocking and asynchronous callers: they differ in who is told. It keeps itself
+/// alive from start() until it is concluded.
 class acquisition final : public boost::intrusive_ref_counter<acquisition>,
                           private attempt::listener,
                           private contender,
@@ -61,6 +62,7 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     engine_pointer engine_;
     request request_;
     listener done_;
+    boost::intrusive_ptr<acquisition> under_way_;  // itself
     core::local_id id_;
     core::contend machine_;
     core::time_point started_at_{};
