@@ -37,8 +37,29 @@ runtime::plan_pointer plan_for(const mutex& which, const acquire_options& how) {
     return runtime::make_plan(access::shared(which)->engine()->settings(), which.key(), how);
 }
 
+namespace {
+
 // The stop callback takes the engine's lock, and its destructor waits for it to end: so it is made
-// before the lock is taken, and destroyed after it was given back.
+// and destroyed without the lock.
+void wait_for(runtime::acquisition& operation, runtime::engine& engine, runtime::waiter& caller,
+              std::unique_lock<std::mutex>& lock, std::stop_token stop) {
+    if (!stop.stop_possible()) return engine.driving().wait(lock, caller);
+    lock.unlock();
+    {
+        const std::stop_callback give_up(std::move(stop), [&] {
+            const auto held = engine.lock();
+            operation.cancel(clock::now());
+            engine.submit();
+        });
+        lock.lock();
+        engine.driving().wait(lock, caller);
+        lock.unlock();
+    }
+    lock.lock();
+}
+
+}  // namespace
+
 acquisition acquire(const shared_client& through, const wish& what, std::stop_token stop) {
     through.check_process();
     auto& engine = *through.engine();
@@ -47,21 +68,17 @@ acquisition acquire(const shared_client& through, const wish& what, std::stop_to
     {
         boost::intrusive_ptr<runtime::acquisition> operation;
         auto lock = engine.lock();
-        engine.driving().catch_up(lock);
+        const auto now = clock::now();
+        const bool waits = what.waits && what.give_up_at > now;  // no time to wait: one attempt
         operation = new runtime::acquisition(
             through.engine(),
-            {.what = what.what, .waits = what.waits, .give_up_at = what.give_up_at},
+            {.what = what.what,
+             .waits = waits,
+             .give_up_at = waits ? what.give_up_at : clock::time_point::max()},
             [&](runtime::acquisition&) { engine.driving().finished(caller); });
-        operation->start(clock::now());
+        operation->start(now);
         engine.submit();
-        lock.unlock();
-        const std::stop_callback give_up(std::move(stop), [&] {
-            const auto held = engine.lock();
-            operation->cancel(clock::now());
-            engine.submit();
-        });
-        lock.lock();
-        engine.driving().wait(lock, caller);
+        wait_for(*operation, engine, caller, lock, std::move(stop));
         result = operation->take_result();
         lock.unlock();
     }

@@ -72,7 +72,7 @@ class lease {
     /// The deadline: no other holder exists before it. Moves on with each renewal.
     [[nodiscard]] clock::time_point valid_until() const noexcept;
     [[nodiscard]] clock::duration remaining() const noexcept;  // zero when lost
-    [[nodiscard]] bool lost() const noexcept;
+    [[nodiscard]] bool lost() const noexcept;  // or released: not to be believed any more
 
     /// Stops when the loss is foreseen (`loss_notice` before an unrenewed deadline) or found out.
     /// Released leases do not stop it.
@@ -82,7 +82,8 @@ class lease {
     void ensure_held() const;
     void ensure_held(std::error_code& error) const noexcept;
 
-    /// Lets the lease live for `ttl` from now, if that is longer. Throws errc::lost, or
+    /// Lets the lease live for `ttl` from now, if that is longer and max_hold allows it. Throws
+    /// errc::lost, also once stop_token() has announced the loss, which cannot be taken back; or
     /// errc::unreachable when it could not be confirmed: then the old deadline stands.
     void extend(std::chrono::milliseconds ttl);
     bool extend(std::chrono::milliseconds ttl, std::error_code& error);

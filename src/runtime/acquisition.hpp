@@ -11,7 +11,8 @@ namespace holdfast::runtime {
 
 /// One caller's wish for a lock, from the call to the lease: carries out core::contend.
 ///
-/// The same for blocking and asynchronous callers: they differ in who is told.
+/// The same for blocking and asynchronous callers: they differ in who is told. It keeps itself
+/// alive from start() until it is concluded.
 class acquisition final : public boost::intrusive_ref_counter<acquisition>,
                           private attempt::listener,
                           private contender,
@@ -54,16 +55,20 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     void win(core::time_point now);
     [[nodiscard]] net::failure why_not() const;
     void conclude(result what, core::time_point now);
-    bool denied_locally(core::time_point now);
+    [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const;
+    [[nodiscard]] attempt::denial denied_by(core::time_point now) const;
     [[nodiscard]] const std::string& key() const { return request_.what->keys.lock; }
 
     engine_pointer engine_;
     request request_;
     listener done_;
+    boost::intrusive_ptr<acquisition> under_way_;  // itself
     core::local_id id_;
     core::contend machine_;
     core::time_point started_at_{};
     boost::intrusive_ptr<attempt> attempt_;  // the latest
+    std::optional<attempt::denial> denial_;  // the latest
+    core::time_point denied_at_{};
     unsigned attempts_ = 0;
     bool in_line_ = false;
     bool concluded_ = false;

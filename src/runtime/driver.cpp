@@ -13,15 +13,18 @@
 namespace holdfast::runtime {
 namespace {
 
-// Looking costs a system call. A busy client looks all the time; this is for one that was idle.
-constexpr core::duration longest_blindness = std::chrono::milliseconds(20);
+constexpr std::size_t worth_gathering = 4;
+
+// As background_until_: it is not asleep, and will look before it sleeps.
+constexpr auto awake = core::time_point::min();
 
 // Waits are relative: condition variables know no CLOCK_BOOTTIME. After a suspend they are late,
 // and what counts is compared with the right clock anyway.
-void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
-                core::time_point when) {
-    if (when == core::never) return wake.wait(lock);
-    wake.wait_for(lock, when - clock::now());
+std::cv_status wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
+                          core::time_point when) {
+    if (when != core::never) return wake.wait_for(lock, when - clock::now());
+    wake.wait(lock);
+    return std::cv_status::no_timeout;
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ driver::~driver() = default;
 
 void driver::wait(std::unique_lock<std::mutex>& lock, waiter& who) {
     while (!who.done) {
-        if (driving_) {
+        if (driving_ || (successor_ != nullptr && successor_ != &who)) {
             sleep(lock, who);
         } else {
             drive(lock, &who);
@@ -46,24 +49,27 @@ void driver::wait(std::unique_lock<std::mutex>& lock, waiter& who) {
 
 void driver::finished(waiter& who) {
     who.done = true;
-    if (driver_ != &who) return who.wake.notify_one();
+    if (driver_ != &who) {
+        ++just_finished_;
+        return who.wake.notify_one();
+    }
     if (driver_thread_ != std::this_thread::get_id()) interrupt();
 }
 
 void driver::attend_by(core::time_point when) {
-    if (when >= background_until_ && background_.joinable()) return;
     start_background();
-    background_until_ = std::min(background_until_, when);
-    background_wake_.notify_one();
+    if (when >= background_until_) return;
+    background_until_ = when;
+    wake_background();
 }
 
 void driver::call_back(std::function<void()> callback) {
     callbacks_.push_back(std::move(callback));
+    start_background();
     wake_background();
 }
 
 void driver::wake_background() {
-    start_background();
     background_wake_.notify_one();
     const bool background_drives = driving_ && driver_ == nullptr;
     if (background_drives && driver_thread_ != std::this_thread::get_id()) interrupt();
@@ -72,7 +78,9 @@ void driver::wake_background() {
 void driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) {
     driving_ = true;
     driver_ = who;
+    successor_ = nullptr;
     driver_thread_ = std::this_thread::get_id();
+    if (who != nullptr) gather(lock);
     do {
         turn(lock);
     } while (who != nullptr && !who->done);
@@ -80,48 +88,55 @@ void driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) {
     driver_ = nullptr;
 }
 
+// Callers whose operations were finished together tend to come back together. Letting them go first
+// makes one write of their requests, where each write costs more than the answer to it.
+void driver::gather(std::unique_lock<std::mutex>& lock) {
+    if (std::exchange(just_finished_, 0) < worth_gathering) return;
+    gathering_ = true;
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+    gathering_ = false;
+}
+
 void driver::turn(std::unique_lock<std::mutex>& lock) {
     driven_.flush();
     const auto until = driven_.wake_at();
+    if (driver_ == nullptr) background_until_ = until;
     lock.unlock();
     if (until == core::never) {
         io_->run_one();
+    } else if (const auto now = clock::now(); now < until) {
+        io_->run_one_for(until - now);
     } else {
-        io_->run_one_for(until - clock::now());
+        io_->poll();
     }
     lock.lock();
-    looked_at_ = clock::now();
-    driven_.fire(looked_at_);
-}
-
-void driver::catch_up(std::unique_lock<std::mutex>& lock) {
-    if (!driving_ && clock::now() - looked_at_ > longest_blindness) poll(lock);
-}
-
-void driver::poll(std::unique_lock<std::mutex>& lock) {
-    driving_ = true;
-    driver_thread_ = std::this_thread::get_id();
-    lock.unlock();
-    io_->poll();
-    lock.lock();
-    driving_ = false;
-    looked_at_ = clock::now();
-    pass_on();
+    driven_.fire(clock::now());
 }
 
 void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
     const auto place = sleepers_.insert(sleepers_.end(), &who);
-    wait_until(lock, who.wake, driven_.wake_at());
+    const auto status = wait_until(lock, who.wake, driven_.wake_at());
     sleepers_.erase(place);
-    if (!who.done && driving_) driven_.fire(clock::now());
+    if (status == std::cv_status::timeout) driven_.fire(clock::now());
+    if (who.done && successor_ == &who) {
+        successor_ = nullptr;
+        pass_on();
+    }
 }
 
 void driver::pass_on() {
-    if (driving_) return;
+    if (driving_ || successor_ != nullptr) return;
     const auto next = std::find_if(sleepers_.begin(), sleepers_.end(),
                                    [](const waiter* sleeper) { return !sleeper->done; });
-    if (next != sleepers_.end()) return (*next)->wake.notify_one();
-    if (driven_.unattended()) wake_background();
+    if (next != sleepers_.end()) {
+        successor_ = *next;
+        return successor_->wake.notify_one();
+    }
+    if (!driven_.unattended()) return;
+    start_background();
+    wake_background();
 }
 
 // The thread takes no signals: a program's handlers should run where the program expects them.
@@ -138,22 +153,19 @@ void driver::start_background() {
 void driver::run_background() {
     std::unique_lock lock(guard_);
     while (!stopping_) {
+        background_until_ = awake;
         run_callbacks(lock);
         if (stopping_) break;
-        if (!driving_ && driven_.unattended()) {
-            drive(lock, nullptr);
+        const bool due = clock::now() >= driven_.wake_at();
+        if (!driving_ && (due || driven_.unattended())) {
+            drive(lock, nullptr);  // when due, answers may lie unread since the last caller left
             pass_on();
-            continue;
-        }
-        if (clock::now() >= driven_.wake_at()) {
-            // Answers may lie unread: nobody has looked since the last caller left.
-            if (!driving_) poll(lock);
+        } else if (due) {
             driven_.fire(clock::now());
-            driven_.flush();
-            continue;
+        } else {
+            background_until_ = driven_.wake_at();
+            wait_until(lock, background_wake_, background_until_);
         }
-        background_until_ = driven_.wake_at();
-        wait_until(lock, background_wake_, background_until_);
     }
     run_callbacks(lock);
 }

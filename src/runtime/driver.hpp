@@ -59,15 +59,14 @@ class driver {
     /// Returns when `who.done`. `lock` is held before and after.
     void wait(std::unique_lock<std::mutex>& lock, waiter& who);
 
-    /// Takes in what has arrived while nobody looked, without waiting: a connection that the server
-    /// closed meanwhile should be found closed before something is sent on it.
-    void catch_up(std::unique_lock<std::mutex>& lock);
-
     /// With the lock held, from any thread.
     void finished(waiter& who);
 
     /// True while a thread runs the io_context: what is appended now rides in its next write.
     [[nodiscard]] bool driving() const { return driving_; }
+
+    /// True while a thread is about to drive: it begins by writing what is appended until then.
+    [[nodiscard]] bool about_to_drive() const { return successor_ != nullptr || gathering_; }
 
     /// Makes sure that somebody will look by `when`, even if nobody waits.
     void attend_by(core::time_point when);
@@ -88,8 +87,8 @@ class driver {
     void run_background();
     void run_callbacks(std::unique_lock<std::mutex>& lock);
     void drive(std::unique_lock<std::mutex>& lock, waiter* who);
+    void gather(std::unique_lock<std::mutex>& lock);
     void turn(std::unique_lock<std::mutex>& lock);
-    void poll(std::unique_lock<std::mutex>& lock);
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who);
     void pass_on();
     void wake_background();
@@ -102,12 +101,14 @@ class driver {
     bool driving_ = false;
     waiter* driver_ = nullptr;  // null while the background thread drives
     std::thread::id driver_thread_{};
-    core::time_point looked_at_{};  // when somebody last drove
     std::list<waiter*> sleepers_;
+    std::size_t just_finished_ = 0;  // callers, since somebody last began to drive
+    bool gathering_ = false;
+    waiter* successor_ = nullptr;  // a sleeper that was woken to drive, and has not begun yet
 
     std::thread background_;
     std::condition_variable background_wake_;
-    core::time_point background_until_ = core::never;
+    core::time_point background_until_ = core::never;  // when it looks again by itself
     std::vector<std::function<void()>> callbacks_;
     bool stopping_ = false;
 };

@@ -89,9 +89,10 @@ void engine::send(core::node_index to, boost::intrusive_ptr<net::exchange> who,
     node.send(std::move(who), request, now + patience + node_timeout_, now);
 }
 
-// While somebody drives and answers are on their way, the next of them brings a flush: requests
-// of many callers then share one write.
+// While somebody drives and answers are on their way, the next of them brings a flush, and whoever
+// is about to drive begins with one: requests of many callers then share one write.
 void engine::submit() {
+    if (driver_.about_to_drive()) return;
     for (const auto& node : nodes_) {
         if (!driver_.driving() || !node->answers_on_their_way()) node->flush();
     }

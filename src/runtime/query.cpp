@@ -45,7 +45,6 @@ query::query(engine& through, writer write)
     : engine_(through), write_(std::move(write)), answers_(through.node_count()) {}
 
 void query::ask(core::node_set whom, std::unique_lock<std::mutex>& lock) {
-    engine_.driving().catch_up(lock);
     missing_ = whom.size();
     const auto now = clock::now();
     whom.for_each([&](core::node_index node) { engine_.send(node, this, node.value, now); });
