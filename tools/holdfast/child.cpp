@@ -38,6 +38,7 @@ std::vector<char*> merged_environment(const std::vector<std::string>& added) {
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     std::vector<char*> result;
+    result.reserve(texts.size() + 1);
     for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
     result.push_back(nullptr);
     return result;

@@ -174,8 +174,9 @@ std::string command_line::help() const {
     }
     for (const std::string& paragraph : notes_) append_wrapped(out += "\n", paragraph, 0);
     if (!examples_.empty()) out += "\nExamples:\n";
-    for (const auto& [command, meaning] : examples_)
-        out += "  " + command + "\n      " + meaning + "\n";
+    for (const auto& [command, meaning] : examples_) {
+        out.append("  ").append(command).append("\n      ").append(meaning).append("\n");
+    }
     return out;
 }
 

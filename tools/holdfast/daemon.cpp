@@ -53,6 +53,7 @@ daemon_start read_report(int from) {
 
 daemon_start start_daemon(const std::vector<std::string>& arguments) {
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (const std::string& argument : arguments) {
         pointers.push_back(const_cast<char*>(argument.c_str()));
     }

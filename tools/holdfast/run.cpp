@@ -94,7 +94,8 @@ class locked_run {
         if (started.error != 0) return not_started(held, started.error);
         auto at_most = clock::time_point::max();
         if (options_.at_most) at_most = acquired_at_ + *options_.at_most;
-        supervisor watching(held, started.process, signals_, {options_.grace(), at_most});
+        supervisor watching(held, started.process, signals_,
+                            stop_schedule(options_.grace(), at_most));
         const int status = watching.watch();
         report_.child_exit =
             WIFSIGNALED(status) ? exit_code::signal_base + WTERMSIG(status) : WEXITSTATUS(status);
@@ -116,7 +117,7 @@ class locked_run {
         release(held);
         report_.outcome = "lost";
         say("the lock '" + printable(options_.key) +
-            "' could not be kept; the command was stopped before the lease ended");
+            "' could not be kept; the command was stopped");
         return exit_code::lost;
     }
 

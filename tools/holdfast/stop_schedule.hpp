@@ -39,7 +39,7 @@ class stop_schedule {
     };
 
     /// A command that must have ended by itself at `at_most`.
-    stop_schedule(duration kill_after, time_point at_most = time_point::max());
+    explicit stop_schedule(duration kill_after, time_point at_most = time_point::max());
 
     decision due(const lease_view& lease, time_point now);
 
