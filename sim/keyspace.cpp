@@ -1,0 +1,280 @@
+#include "sim/keyspace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace holdfast::sim {
+namespace {
+
+constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+
+bool same_word(std::string_view word, std::string_view upper) {
+    return std::ranges::equal(word, upper, [](char a, char b) {
+        return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 'a' + 'A') : a) == b;
+    });
+}
+
+// Strict as the server is: no sign but '-', no leading zero, no space.
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return std::to_string(number) == text ? std::optional{number} : std::nullopt;
+}
+
+std::int64_t milliseconds(keyspace::wall_time now) { return now.count() / 1000; }
+
+bool expired(const keyspace::entry& e, keyspace::wall_time now) {
+    return e.expires_at_ms != keyspace::no_expiry && milliseconds(now) > e.expires_at_ms;
+}
+
+value not_a_number() { return value::error("ERR value is not an integer or out of range"); }
+value syntax_error() { return value::error("ERR syntax error"); }
+value bad_expiry(std::string_view command) {
+    return value::error("ERR invalid expire time in '" + std::string(command) + "' command");
+}
+
+value wrong_arity(std::string_view command) {
+    std::string lower(command);
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return value::error("ERR wrong number of arguments for '" + lower + "' command");
+}
+
+value time_of(keyspace::wall_time now) {
+    return value::array({value::bulk(std::to_string(now.count() / 1000000)),
+                         value::bulk(std::to_string(now.count() % 1000000))});
+}
+
+// A condition that may be given once.
+bool give(bool& flag, bool excluded) {
+    if (flag || excluded) return false;
+    return flag = true;
+}
+
+struct set_options {
+    bool nx = false;
+    bool xx = false;
+    bool get = false;
+    bool keep_ttl = false;
+    bool expires = false;
+    bool in_seconds = false;
+    std::string_view expiry{};
+};
+
+std::optional<set_options> parse_set(keyspace::arguments command) {
+    set_options o;
+    for (std::size_t i = 3; i < command.size(); ++i) {
+        const auto word = command[i];
+        if (same_word(word, "NX") && give(o.nx, o.xx)) continue;
+        if (same_word(word, "XX") && give(o.xx, o.nx)) continue;
+        if (same_word(word, "GET")) {
+            o.get = true;
+            continue;
+        }
+        if (same_word(word, "KEEPTTL") && give(o.keep_ttl, o.expires)) continue;
+        const bool seconds = same_word(word, "EX");
+        if ((seconds || same_word(word, "PX")) && i + 1 < command.size() &&
+            give(o.expires, o.keep_ttl)) {
+            o.in_seconds = seconds;
+            o.expiry = command[++i];
+            continue;
+        }
+        return std::nullopt;
+    }
+    return o;
+}
+
+}  // namespace
+
+value keyspace::execute(arguments command, wall_time now) {
+    struct known {
+        std::string_view name;
+        std::size_t least;
+        std::size_t most;
+        value (keyspace::*run)(arguments, wall_time);
+    };
+    constexpr std::size_t any = static_cast<std::size_t>(-1);
+    static constexpr std::array table{
+        known{"GET", 2, 2, &keyspace::get},         known{"SET", 3, any, &keyspace::set},
+        known{"PTTL", 2, 2, &keyspace::pttl},       known{"DEL", 2, any, &keyspace::del},
+        known{"INCR", 2, 2, &keyspace::incr},       known{"MGET", 2, any, &keyspace::mget},
+        known{"PEXPIRE", 3, 3, &keyspace::pexpire}, known{"EXISTS", 2, any, &keyspace::exists},
+    };
+    const auto name = command.front();
+    for (const auto& row : table) {
+        if (!same_word(name, row.name)) continue;
+        if (command.size() < row.least || command.size() > row.most) return wrong_arity(name);
+        return (this->*row.run)(command, now);
+    }
+    if (same_word(name, "TIME")) return command.size() == 1 ? time_of(now) : wrong_arity(name);
+    if (same_word(name, "FLUSHALL") && command.size() == 1) {
+        clear();
+        return value::status("OK");
+    }
+    return value::error("ERR unknown command '" + std::string(name) + "'");
+}
+
+value keyspace::get(arguments command, wall_time now) {
+    const auto* found = read(command[1], now);
+    return found ? value::bulk(found->text) : value{};
+}
+
+value keyspace::set(arguments command, wall_time now) {
+    const auto options = parse_set(command);
+    if (!options) return syntax_error();
+    std::int64_t expires_at = no_expiry;
+    if (options->expires) {
+        const auto span = whole_number(options->expiry);
+        if (!span) return not_a_number();
+        const std::int64_t unit = options->in_seconds ? 1000 : 1;
+        if (*span <= 0 || *span > largest / unit) return bad_expiry("set");
+        if (*span * unit > largest - milliseconds(now)) return bad_expiry("set");
+        expires_at = milliseconds(now) + *span * unit;
+    }
+    const auto* found = live(command[1], now);
+    value answer = value::status("OK");
+    if (options->get) answer = found ? value::bulk(found->text) : value{};
+    if (options->nx ? found != nullptr : options->xx && !found) {
+        return options->get ? answer : value{};
+    }
+    if (options->keep_ttl && found) expires_at = found->expires_at_ms;
+    put(command[1], command[2], expires_at);
+    return answer;
+}
+
+value keyspace::del(arguments command, wall_time now) {
+    std::int64_t gone = 0;
+    for (const auto key : command.subspan(1)) {
+        if (!live(key, now)) continue;
+        erase(key);
+        ++gone;
+    }
+    return value::integer(gone);
+}
+
+value keyspace::exists(arguments command, wall_time now) {
+    std::int64_t there = 0;
+    for (const auto key : command.subspan(1)) there += read(key, now) ? 1 : 0;
+    return value::integer(there);
+}
+
+value keyspace::incr(arguments command, wall_time now) {
+    const auto* found = live(command[1], now);
+    const auto old = found ? whole_number(found->text) : std::optional<std::int64_t>{0};
+    if (!old) return not_a_number();
+    if (*old == largest) return value::error("ERR increment or decrement would overflow");
+    put(command[1], std::to_string(*old + 1), found ? found->expires_at_ms : no_expiry);
+    return value::integer(*old + 1);
+}
+
+value keyspace::pexpire(arguments command, wall_time now) {
+    const auto span = whole_number(command[2]);
+    if (!span) return not_a_number();
+    if (*span > 0 && *span > largest - milliseconds(now)) return bad_expiry("pexpire");
+    const auto* found = live(command[1], now);
+    if (!found) return value::integer(0);
+    if (*span <= 0) {
+        erase(command[1]);
+    } else {
+        const std::string text = found->text;
+        put(command[1], text, milliseconds(now) + *span);
+    }
+    return value::integer(1);
+}
+
+value keyspace::pttl(arguments command, wall_time now) {
+    const auto* found = read(command[1], now);
+    if (!found) return value::integer(-2);
+    if (found->expires_at_ms == no_expiry) return value::integer(-1);
+    return value::integer(found->expires_at_ms - milliseconds(now));
+}
+
+value keyspace::mget(arguments command, wall_time now) {
+    std::vector<value> all;
+    all.reserve(command.size() - 1);
+    for (const auto key : command.subspan(1)) {
+        const auto* found = read(key, now);
+        all.push_back(found ? value::bulk(found->text) : value{});
+    }
+    return value::array(std::move(all));
+}
+
+void keyspace::expire(wall_time now) {
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+        if (!expired(entries_[i], now)) continue;
+        const std::string key = entries_[i].key;
+        erase(key);
+    }
+}
+
+const keyspace::entry* keyspace::peek(std::string_view key, wall_time now) const {
+    for (const auto& e : entries_) {
+        if (e.key == key) return expired(e, now) ? nullptr : &e;
+    }
+    return nullptr;
+}
+
+void keyspace::clear() {
+    while (!entries_.empty()) {
+        const std::string key = entries_.back().key;
+        erase(key);
+    }
+}
+
+keyspace::entry* keyspace::find(std::string_view key) {
+    for (auto& e : entries_) {
+        if (e.key == key) return &e;
+    }
+    return nullptr;
+}
+
+// A key that has expired is deleted by whoever looks at it.
+keyspace::entry* keyspace::live(std::string_view key, wall_time now) {
+    auto* found = find(key);
+    if (!found || !expired(*found, now)) return found;
+    erase(key);
+    return nullptr;
+}
+
+keyspace::entry* keyspace::read(std::string_view key, wall_time now) {
+    auto* found = live(key, now);
+    if (listener_) listener_->on_read(key);
+    return found;
+}
+
+void keyspace::put(std::string_view key, std::string_view text, std::int64_t expires_at_ms) {
+    remember(key);
+    auto* found = find(key);
+    if (!found) found = &entries_.emplace_back(entry{.key = std::string(key), .text = {}});
+    found->text = text;
+    found->expires_at_ms = expires_at_ms;
+    if (listener_) listener_->on_change(key);
+}
+
+void keyspace::erase(std::string_view key) {
+    remember(key);
+    std::erase_if(entries_, [&](const entry& e) { return e.key == key; });
+    if (listener_) listener_->on_change(key);
+}
+
+void keyspace::remember(std::string_view key) {
+    if (!keeps_history_) return;
+    const auto* found = find(key);
+    history_.push_back({stamp_, std::string(key), found ? std::optional{*found} : std::nullopt});
+}
+
+void keyspace::roll_back_to(std::int64_t moment) {
+    for (; !history_.empty() && history_.back().moment > moment; history_.pop_back()) {
+        auto& undone = history_.back();
+        std::erase_if(entries_, [&](const entry& e) { return e.key == undone.key; });
+        if (undone.before) entries_.push_back(std::move(*undone.before));
+    }
+}
+
+void keyspace::forget_history_before(std::int64_t moment) {
+    std::erase_if(history_, [&](const change& c) { return c.moment < moment; });
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "sim/keyspace.hpp"
+#include "sim/value.hpp"
+
+struct lua_State;
+
+/// Runs the text of a script as a server would: Lua 5.1, `KEYS`, `ARGV`, `redis.call`,
+/// `redis.pcall`, and the server's conversions between Lua and the protocol in both directions.
+///
+/// Compiling is the expensive part and is done once per text: one runner serves all nodes of a
+/// thread. Thread safety: distinct objects safe, one object by one thread.
+namespace holdfast::sim {
+
+class lua_runner {
+  public:
+    using script_handle = int;
+
+    lua_runner();
+
+    /// Throws std::invalid_argument with the compiler's message if the text is no script.
+    script_handle compile(std::string_view text);
+
+    /// One atomic run: the whole script sees one time, as in a server.
+    value run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
+              keyspace& data, keyspace::wall_time now);
+
+  private:
+    struct closer {
+        void operator()(lua_State* lua) const;
+    };
+    std::unique_ptr<lua_State, closer> lua_;
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,263 @@
+// The simulator proves nothing if its servers behave unlike real ones. Random sequences of commands
+// and scripts, with real time passing in between, must be answered alike by both.
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <chrono>
+#include <thread>
+
+#include "scripts/embedded.hpp"
+#include "sim/keyspace.hpp"
+#include "sim/lua_node.hpp"
+#include "sim/test/real_server.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+using command = std::vector<std::string>;
+using batch = std::vector<command>;  // what happens without a pause
+
+// Short enough to wait for, long enough for a batch to fit in; the rest never expires in a test.
+constexpr std::chrono::milliseconds short_expiry{60};
+constexpr std::chrono::milliseconds longest_batch{30};
+constexpr std::chrono::milliseconds between_batches{80};
+constexpr std::int64_t tolerance_ms = 30;  // of PTTL, and of TIME
+
+rc::Gen<std::string> any_key() { return rc::gen::element<std::string>("a", "b", "c", "{a}f"); }
+
+rc::Gen<std::string> any_text() {
+    return rc::gen::element<std::string>("", "x", "owner", "0", "7", "-3", "007", "+1", "1.5",
+                                         "9007199254740993", "9223372036854775807",
+                                         "1700000000000000");
+}
+
+rc::Gen<std::string> any_expiry() {
+    return rc::gen::element<std::string>("60", "60", "60", "100000", "3600000", "0", "-5", "x",
+                                         "01", "9223372036854775807");
+}
+
+rc::Gen<command> any_set() {
+    const auto option = rc::gen::elementOf(batch{{},
+                                                 {},
+                                                 {"NX"},
+                                                 {"nx"},
+                                                 {"XX"},
+                                                 {"KEEPTTL"},
+                                                 {"GET"},
+                                                 {"NX", "XX"},
+                                                 {"EX"},
+                                                 {"EX", "100"},
+                                                 {"bogus"}});
+    return rc::gen::mapcat(
+        rc::gen::tuple(any_key(), any_text(), option, any_expiry(), rc::gen::arbitrary<bool>()),
+        [](std::tuple<std::string, std::string, command, std::string, bool> drawn) {
+            const auto& [key, text, options, expiry, expires] = drawn;
+            command result{"SET", key, text};
+            result.insert(result.end(), options.begin(), options.end());
+            if (expires) result.insert(result.end(), {"PX", expiry});
+            return rc::gen::just(result);
+        });
+}
+
+rc::Gen<command> words(std::string name, rc::Gen<std::string> a) {
+    return rc::gen::map(std::move(a), [name](std::string x) { return command{name, x}; });
+}
+
+rc::Gen<command> words(std::string name, rc::Gen<std::string> a, rc::Gen<std::string> b) {
+    return rc::gen::map(rc::gen::pair(std::move(a), std::move(b)),
+                        [name](std::pair<std::string, std::string> p) {
+                            return command{name, p.first, p.second};
+                        });
+}
+
+rc::Gen<command> any_script() {
+    using list = std::vector<std::string>;
+    const auto owner = rc::gen::element<std::string>("alice", "bob");
+    const auto ttl = rc::gen::element<std::string>("60", "100000");
+    return rc::gen::mapcat(
+        rc::gen::tuple(rc::gen::inRange(0, 9), owner, ttl, any_text()),
+        [](std::tuple<int, std::string, std::string, std::string> drawn) {
+            const auto& [which, who, span, text] = drawn;
+            const auto eval = [&](std::string_view script, list keys, list arguments) {
+                command c{"EVAL", std::string(script), std::to_string(keys.size())};
+                c.insert(c.end(), keys.begin(), keys.end());
+                c.insert(c.end(), arguments.begin(), arguments.end());
+                return rc::gen::just(c);
+            };
+            const std::string kept = "3600000";
+            switch (which) {
+                case 0: return eval(scripts::acquire.text, {"a"}, {who, span, kept});
+                case 1: return eval(scripts::acquire.text, {"a", "{a}f"}, {who, span, kept});
+                case 2:
+                    return eval(scripts::acquire.text, {"a", "{a}f", "b", "c"}, {who, span, kept});
+                case 3: return eval(scripts::commit.text, {"a", "{a}f"}, {who, text, kept});
+                case 4: return eval(scripts::extend.text, {"a", "{a}f"}, {who, span, kept});
+                case 5: return eval(scripts::release.text, {"a"}, {who});
+                case 6: return eval(scripts::enlist.text, {"b", "c"}, {who, span});
+                case 7: return eval(scripts::enlist.text, {"b", "c"}, {who, "0"});
+                default:
+                    return eval(
+                        "return {1.9, -1.9, false, redis.call('SET', 'a', 12345678901234567), "
+                        "redis.pcall('INCR', 'b'), {{'x', true}, nil, 'unseen'}, ARGV[1]}",
+                        {}, {text});
+            }
+        });
+}
+
+rc::Gen<command> any_command() {
+    return rc::gen::weightedOneOf<command>({
+        {6, any_set()},
+        {4, words("GET", any_key())},
+        {3, words("PTTL", any_key())},
+        {2, words("DEL", any_key(), any_key())},
+        {2, words("EXISTS", any_key(), any_key())},
+        {2, words("MGET", any_key(), any_key())},
+        {3, words("INCR", any_key())},
+        {3, words("PEXPIRE", any_key(), any_expiry())},
+        {1, rc::gen::elementOf(batch{{"TIME"}, {"FLUSHALL"}, {"GET"}, {"SET", "a"}, {"get", "a"}})},
+        {12, any_script()},
+    });
+}
+
+rc::Gen<std::vector<batch>> any_batches() {
+    const auto commands = rc::gen::resize(12, rc::gen::container<batch>(any_command()));
+    return rc::gen::resize(3, rc::gen::container<std::vector<batch>>(commands));
+}
+
+/// The keyspace and the Lua runner, asked as a server is.
+class simulated_server {
+  public:
+    value execute(const command& c, keyspace::wall_time now) {
+        std::vector<std::string_view> words(c.begin(), c.end());
+        if (c.front() != "EVAL") return data_.execute(words, now);
+        const auto keys = static_cast<std::size_t>(std::stoi(c[2]));
+        const std::span all(words);
+        return lua_.run(lua_.compile(c[1]), all.subspan(3, keys), all.subspan(3 + keys), data_,
+                        now);
+    }
+
+  private:
+    keyspace data_;
+    lua_runner lua_;
+};
+
+// A number that comes from a clock may differ by what passed between the two.
+bool close_enough(std::int64_t a, std::int64_t b) {
+    const auto unit = a > 1'000'000'000'000'000 ? 1000 : 1;  // tokens are in microseconds
+    return a >= 0 && b >= 0 && std::abs(a - b) <= tolerance_ms * unit;
+}
+
+bool same_time(const value& a, const value& b) {
+    const auto micros = [](const value& v) {
+        return std::stoll(v.items[0].text) * 1'000'000 + std::stoll(v.items[1].text);
+    };
+    return a.items.size() == 2 && b.items.size() == 2 &&
+           std::abs(micros(a) - micros(b)) <= tolerance_ms * 1000;
+}
+
+// Scripts name their errors differently (with the SHA-1 and the line); the code is compared.
+std::string_view error_text(const value& v, bool from_script) {
+    const std::string_view text = v.text;
+    return from_script ? text.substr(0, text.find(' ')) : text;
+}
+
+bool alike(const value& real, const value& ours, bool from_script) {
+    if (real.what != ours.what) return false;
+    switch (real.what) {
+        case value::kind::integer:
+            return real.number == ours.number || close_enough(real.number, ours.number);
+        case value::kind::error:
+            return error_text(real, from_script) == error_text(ours, from_script);
+        case value::kind::array:
+            if (real.items.size() != ours.items.size()) return false;
+            for (std::size_t i = 0; i < real.items.size(); ++i) {
+                if (!alike(real.items[i], ours.items[i], from_script)) return false;
+            }
+            return true;
+        case value::kind::bulk: {
+            if (real.text == ours.text) return true;
+            const bool numbers = real.text.size() == 16 && ours.text.size() == 16;
+            return numbers && close_enough(std::stoll(real.text), std::stoll(ours.text));
+        }
+        default: return real == ours;
+    }
+}
+
+keyspace::wall_time wall_time_of(const value& time) {
+    return keyspace::wall_time{std::stoll(time.items[0].text) * 1'000'000 +
+                               std::stoll(time.items[1].text)};
+}
+
+real_server& shared_server() {
+    static real_server server;
+    return server;
+}
+
+void show(std::ostream& out, const value& v) {
+    out << static_cast<int>(v.what) << ':' << v.number << ':' << v.text << '[';
+    for (const auto& item : v.items) show(out << ' ', item);
+    out << ']';
+}
+
+void compare(const command& asked, const value& real, const value& ours) {
+    const bool script = asked.front() == "EVAL";
+    const bool fine = asked.front() == "TIME" ? same_time(real, ours) : alike(real, ours, script);
+    std::ostringstream said;
+    for (const auto& word : asked) said << word << ' ';
+    show(said << "\n real: ", real);
+    show(said << "\n ours: ", ours);
+    if (!fine) RC_FAIL(said.str());
+}
+
+void answers_alike() {
+    const auto batches = *any_batches();
+    simulated_server ours;
+    shared_server().execute(batch{{"FLUSHALL"}});
+    for (const auto& commands : batches) {
+        batch framed{{"TIME"}};
+        framed.insert(framed.end(), commands.begin(), commands.end());
+        framed.push_back({"TIME"});
+        const auto real = shared_server().execute(framed);
+        const auto begun = wall_time_of(real.front());
+        // A machine that slept in the middle has let keys expire that were meant to live.
+        RC_PRE(wall_time_of(real.back()) - begun < longest_batch);
+        for (std::size_t i = 0; i < commands.size(); ++i) {
+            compare(commands[i], real[i + 1], ours.execute(commands[i], begun));
+        }
+        std::this_thread::sleep_for(between_batches);
+    }
+}
+
+TEST(keyspace, answers_as_a_real_server_does) {
+    EXPECT_TRUE(rc::check("random commands and scripts are answered alike", answers_alike));
+}
+
+TEST(keyspace, lets_a_key_live_through_the_millisecond_of_its_expiry) {
+    keyspace data;
+    using namespace std::chrono_literals;
+    const std::vector<std::string_view> set{"SET", "k", "v", "PX", "10"};
+    const std::vector<std::string_view> pttl{"PTTL", "k"};
+    data.execute(set, 1000500us);
+    EXPECT_EQ(data.execute(pttl, 1010999us), value::integer(0));
+    EXPECT_EQ(data.execute(pttl, 1011000us), value::integer(-2));
+}
+
+TEST(keyspace, rolls_back_what_was_written_after_a_moment) {
+    using namespace std::chrono_literals;
+    keyspace data;
+    data.keep_history(true);
+    const auto set = [&](std::string_view key, std::string_view text, std::int64_t moment) {
+        data.stamp(moment);
+        data.execute(std::vector<std::string_view>{"SET", key, text}, 1s);
+    };
+    set("old", "1", 1);
+    set("old", "2", 5);
+    set("new", "3", 6);
+    data.roll_back_to(4);
+    EXPECT_EQ(data.peek("old", 1s)->text, "1");
+    EXPECT_EQ(data.peek("new", 1s), nullptr);
+}
+
+}  // namespace
+}  // namespace holdfast::sim

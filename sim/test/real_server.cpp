@@ -1,0 +1,100 @@
+#include "sim/test/real_server.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+namespace holdfast::sim {
+namespace {
+
+std::filesystem::path new_directory() {
+    auto name = (std::filesystem::temp_directory_path() / "holdfast-sim-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("cannot create " + name);
+    return name;
+}
+
+pid_t start(const std::filesystem::path& directory, const std::string& socket) {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    const int nowhere = open("/dev/null", O_RDWR);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket.c_str(), "--dir",
+           directory.c_str(), "--save", "", "--appendonly", "no", nullptr);
+    _exit(127);
+}
+
+value converted(const redisReply& reply) {
+    switch (reply.type) {
+        case REDIS_REPLY_INTEGER: return value::integer(reply.integer);
+        case REDIS_REPLY_STRING: return value::bulk({reply.str, reply.len});
+        case REDIS_REPLY_STATUS: return value::status({reply.str, reply.len});
+        case REDIS_REPLY_ERROR: return value::error({reply.str, reply.len});
+        case REDIS_REPLY_ARRAY: {
+            std::vector<value> items;
+            for (std::size_t i = 0; i < reply.elements; ++i) {
+                items.push_back(converted(*reply.element[i]));
+            }
+            return value::array(std::move(items));
+        }
+        default: return {};
+    }
+}
+
+void append(redisContext& connection, const std::vector<std::string>& command) {
+    std::vector<const char*> texts;
+    std::vector<std::size_t> lengths;
+    for (const auto& word : command) {
+        texts.push_back(word.data());
+        lengths.push_back(word.size());
+    }
+    redisAppendCommandArgv(&connection, static_cast<int>(command.size()), texts.data(),
+                           lengths.data());
+}
+
+}  // namespace
+
+real_server::real_server() : directory_(new_directory()) {
+    const auto socket = (directory_ / "socket").string();
+    process_ = start(directory_, socket);
+    wait_until_it_answers(socket);
+}
+
+real_server::~real_server() {
+    connection_.reset();
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+}
+
+void real_server::wait_until_it_answers(const std::string& socket) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < limit) {
+        connection_.reset(redisConnectUnix(socket.c_str()));
+        if (connection_ && connection_->err == 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    throw std::runtime_error("redis-server did not answer on " + socket);
+}
+
+std::vector<value> real_server::execute(std::span<const std::vector<std::string>> commands) {
+    for (const auto& command : commands) append(*connection_, command);
+    std::vector<value> answers;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        void* reply = nullptr;
+        if (redisGetReply(connection_.get(), &reply) != REDIS_OK) {
+            throw std::runtime_error(connection_->errstr);
+        }
+        answers.push_back(converted(*static_cast<redisReply*>(reply)));
+        freeReplyObject(reply);
+    }
+    return answers;
+}
+
+}  // namespace holdfast::sim

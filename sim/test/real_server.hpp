@@ -1,0 +1,39 @@
+#pragma once
+
+#include <hiredis/hiredis.h>
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/value.hpp"
+
+/// A redis-server of its own for one test program: in a new directory, on a unix socket.
+namespace holdfast::sim {
+
+class real_server {
+  public:
+    real_server();
+    ~real_server();
+    real_server(const real_server&) = delete;
+    real_server& operator=(const real_server&) = delete;
+
+    /// Sends all commands in one write and returns their answers.
+    std::vector<value> execute(std::span<const std::vector<std::string>> commands);
+
+  private:
+    struct closer {
+        void operator()(redisContext* c) const { redisFree(c); }
+    };
+
+    void wait_until_it_answers(const std::string& socket);
+
+    std::filesystem::path directory_;
+    pid_t process_ = -1;
+    std::unique_ptr<redisContext, closer> connection_;
+};
+
+}  // namespace holdfast::sim
