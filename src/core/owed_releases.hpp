@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+
+namespace holdfast::core {
+
+/// The releases that a node has not confirmed. One that was sent but not answered stays owed: the
+/// connection may break before it arrives, and then it is sent again after the reconnect, while
+/// what it would delete can still be there.
+///
+///   owe        when a release is due, sent or not
+///   settled    the node answered it, whatever it said
+///   due        after a reconnect: what to send now; what has outlived itself is dropped
+///
+/// `Release` names one: whatever the driver needs to send it again, comparable.
+template <typename Release>
+class owed_releases {
+  public:
+    static constexpr std::size_t most_per_node = 1024;  // beyond it the oldest expires by itself
+
+    /// `until`: when the key is gone without our help.
+    void owe(node_index node, Release what, time_point until) {
+        auto& debts = debts_[node.value];
+        std::erase_if(debts, [&](const debt& d) { return d.what == what; });
+        if (debts.size() == most_per_node) debts.erase(debts.begin());
+        debts.push_back({std::move(what), until});
+    }
+
+    void settled(node_index node, const Release& what) {
+        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == what; });
+    }
+
+    /// Calls `visit(release)` for each that is still worth sending, oldest first.
+    template <typename Visitor>
+    void due(node_index node, time_point now, Visitor&& visit) {
+        auto& debts = debts_[node.value];
+        std::erase_if(debts, [&](const debt& d) { return d.until <= now; });
+        for (const auto& d : debts) visit(d.what);
+    }
+
+    [[nodiscard]] std::size_t size(node_index node) const { return debts_[node.value].size(); }
+
+  private:
+    struct debt {
+        Release what;
+        time_point until;
+    };
+
+    std::array<std::vector<debt>, max_nodes> debts_;
+};
+
+}  // namespace holdfast::core
