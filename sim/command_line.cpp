@@ -1,0 +1,208 @@
+#include "sim/command_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "sim/explore.hpp"
+#include "sim/hunt.hpp"
+#include "sim/mutants.hpp"
+#include "sim/sweep.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+constexpr const char* usage =
+    R"(holdfast-sim: runs the lock's own decisions against simulated servers, networks and clocks
+
+  holdfast-sim --seeds A..B [--jobs N] [--faults LIST]   runs the seeds from A to B-1
+  holdfast-sim --seed S [--trace] [--faults LIST]        runs one, and tells its story
+  holdfast-sim --explore [--attempts N] [--losses N] [--crashes N] [--expiries N]
+                                                         every schedule of a small case
+  holdfast-sim --mutants [--most SEEDS]                  breaks each rule, and must notice
+  holdfast-sim --mutant NAME ...                         any of the above with a rule broken
+
+LIST: fault names separated by commas, or none. A seed chooses among those.
+Exit code: 0 all is well, 1 a rule was broken or a mutant not caught, 2 usage.
+)";
+
+struct options {
+    range seeds{0, 1000};
+    std::optional<std::uint64_t> seed{};
+    unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+    fault_set faults = fault_set::all();
+    bool trace = false;
+    bool explore = false;
+    bool mutants = false;
+    small_case size{};
+    std::uint64_t most = 200'000;
+    const mutant* broken = nullptr;
+};
+
+std::optional<std::uint64_t> number(std::string_view text) {
+    char* end = nullptr;
+    const std::string copy(text);
+    const auto parsed = std::strtoull(copy.c_str(), &end, 10);
+    return copy.empty() || *end != '\0' ? std::nullopt : std::optional<std::uint64_t>(parsed);
+}
+
+bool parse_range(std::string_view text, range& into) {
+    const auto dots = text.find("..");
+    if (dots == std::string_view::npos) return false;
+    const auto first = number(text.substr(0, dots));
+    const auto last = number(text.substr(dots + 2));
+    if (!first || !last || *first >= *last) return false;
+    into = {*first, *last};
+    return true;
+}
+
+// Returns false where the value is wrong.
+bool set(options& o, std::string_view name, std::string_view value) {
+    const auto as_number = number(value);
+    if (name == "--seeds") return parse_range(value, o.seeds);
+    if (name == "--faults") {
+        const auto list = fault_set::parse(value);
+        if (list) o.faults = *list;
+        return list.has_value();
+    }
+    if (name == "--mutant") return (o.broken = mutant_named(value)) != nullptr;
+    if (!as_number) return false;
+    if (name == "--seed") o.seed = as_number;
+    if (name == "--jobs") o.jobs = static_cast<unsigned>(std::max<std::uint64_t>(1, *as_number));
+    if (name == "--losses") o.size.losses = static_cast<unsigned>(*as_number);
+    if (name == "--crashes") o.size.crashes = static_cast<unsigned>(*as_number);
+    if (name == "--expiries") o.size.expiries = static_cast<unsigned>(*as_number);
+    if (name == "--attempts") o.size.attempts = static_cast<unsigned>(*as_number);
+    if (name == "--most") o.most = *as_number;
+    constexpr std::array known{"--seed",    "--jobs",     "--most",    "--losses",
+                               "--crashes", "--expiries", "--attempts"};
+    return std::ranges::find(known, name) != known.end();
+}
+
+std::optional<options> parse(const std::vector<std::string_view>& words) {
+    options o;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "--trace")
+            o.trace = true;
+        else if (words[i] == "--explore")
+            o.explore = true;
+        else if (words[i] == "--mutants")
+            o.mutants = true;
+        else if (i + 1 < words.size() && set(o, words[i], words[i + 1]))
+            ++i;
+        else
+            return std::nullopt;
+    }
+    return o;
+}
+
+double hours(instant simulated) { return static_cast<double>(simulated.count()) / 3.6e12; }
+
+void print(std::FILE* to, const totals& sum) {
+    std::fprintf(
+        to, "%llu seeds, %.0f per second, %.1f simulated hours, %llu attempts, %llu acquired\n",
+        static_cast<unsigned long long>(sum.seeds),
+        static_cast<double>(sum.seeds) / sum.elapsed_seconds, hours(sum.simulated),
+        static_cast<unsigned long long>(sum.attempts),
+        static_cast<unsigned long long>(sum.acquired));
+    std::fflush(to);
+}
+
+void print(const failure& found) {
+    std::printf("%s\nBROKEN: %s at %.6f s\n  %s\n", found.settings.to_string().c_str(),
+                name_of(found.broken.broken), static_cast<double>(found.broken.at.count()) / 1e9,
+                found.broken.what.c_str());
+}
+
+// A core that is broken on purpose lives in the sibling program only.
+const char* program() {
+    const bool core = active_breakage != breakage::none;
+    return core ? "holdfast-sim-mutants" : "holdfast-sim";
+}
+
+std::string replay_command(const failure& found) {
+    std::string command = program();
+    for (const auto& each : all_mutants()) {
+        if (broken(each.which)) command += " --mutant " + std::string(each.name);
+    }
+    return command + " --seed " + std::to_string(found.settings.seed) + " --trace --faults " +
+           found.settings.faults.to_string();
+}
+
+int report(const failure& found) {
+    script_set scripts;
+    print(found);
+    std::printf("\nWith no more faults than it needs:\n");
+    const auto least = minimise(found, scripts);
+    print(least);
+    std::printf("\nReplay: %s\n", replay_command(least).c_str());
+    return 1;
+}
+
+int run_one(const options& o) {
+    script_set scripts;
+    const auto settings = draw_plan(*o.seed, o.faults);
+    std::printf("%s\n", settings.to_string().c_str());
+    const auto ran = simulation(settings, scripts, o.trace).run();
+    std::fwrite(ran.trace.data(), 1, ran.trace.size(), stdout);
+    std::printf("%.3f simulated seconds, %llu events, %llu attempts, %llu acquired\n",
+                static_cast<double>(ran.simulated.count()) / 1e9,
+                static_cast<unsigned long long>(ran.events),
+                static_cast<unsigned long long>(ran.attempts),
+                static_cast<unsigned long long>(ran.acquired));
+    if (ran.found) print(failure{settings, *ran.found});
+    return ran.found ? 1 : 0;
+}
+
+int run_many(const options& o) {
+    const auto total = o.seeds.last - o.seeds.first;
+    const auto result = sweep(o.seeds, o.jobs, o.faults, [&](const totals& sum) {
+        std::fprintf(stderr, "%3llu %% ", static_cast<unsigned long long>(sum.seeds * 100 / total));
+        print(stderr, sum);
+    });
+    print(stdout, result.sum);
+    std::printf("exclusion (T1) checked in %llu of them, token order (T2) in %llu\n",
+                static_cast<unsigned long long>(result.sum.exclusion_checked),
+                static_cast<unsigned long long>(result.sum.order_checked));
+    return result.first ? report(*result.first) : 0;
+}
+
+// The core of this program cannot be broken; its sibling's can.
+int run_sibling(const std::vector<std::string_view>& words) {
+    const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const auto sibling = here / "holdfast-sim-mutants";
+    if (!std::filesystem::exists(sibling)) {
+        std::fprintf(stderr, "holdfast-sim: %s is missing: build the target holdfast-sim-mutants\n",
+                     sibling.c_str());
+        return 2;
+    }
+    std::string command = "'" + sibling.string() + "'";
+    for (const auto word : words) command += " '" + std::string(word) + "'";
+    return std::system(command.c_str()) == 0 ? 0
+                                             : 1;  // the words were understood: no quotes in them
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+    const std::vector<std::string_view> words(argv + 1, argv + argc);
+    const auto parsed = parse(words);
+    if (!parsed || argc == 1) {
+        std::fputs(usage, stderr);
+        return 2;
+    }
+    if ((parsed->mutants || parsed->broken) && !core_is_breakable) return run_sibling(words);
+    if (parsed->broken) active_breakage = parsed->broken->which;
+    if (parsed->mutants) return hunt_all(parsed->jobs, parsed->most);
+    if (parsed->explore) return run_explorer(parsed->size);
+    return parsed->seed ? run_one(*parsed) : run_many(*parsed);
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,194 @@
+#include "sim/link.hpp"
+
+#include <cstdlib>
+
+#include "sim/breakage.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+core::judge_policy policy_of(const plan& settings) {
+    return {.restart_guard = settings.restart_guard,
+            .max_ttl = settings.max_ttl,
+            .guard_time = settings.timing.guard_time};
+}
+
+std::int64_t in_ms(core::duration d) {
+    return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+}
+
+bool is_noscript(const value& answer) {
+    return answer.is(value::kind::error) && answer.text.starts_with("NOSCRIPT");
+}
+
+}  // namespace
+
+link::link(process& of, network& on, checkers& watched, link_user& user, std::uint32_t node)
+    : process_(of),
+      network_(on),
+      checkers_(watched),
+      user_(user),
+      node_{static_cast<std::uint8_t>(node)},
+      judge_(policy_of(of.settings())),
+      delay_(of.settings().node_timeout / 4, of.settings().node_timeout * 2) {}
+
+void link::connect() {
+    connection_ = network_.open(process_.index(), node_.value);
+    heard_ = process_.local();
+    state_ = state::greeting;
+    transmit({.what = operation::hello});
+}
+
+bool link::in_order() const {
+    const auto& c = network_.at(connection_);
+    return ready() && !c.silent_up && !c.silent_down;
+}
+
+void link::send(request asked) { transmit(asked); }
+
+void link::enlist() {
+    const auto span =
+        broken(breakage::quarantine_of_a_millisecond) ? 1 : in_ms(judge_.quarantine());
+    transmit({.what = operation::enlist, .ttl_ms = span});
+}
+
+void link::transmit(request asked) {
+    asked.run = run_;
+    asked.sent = process_.local();
+    waiting_.push_back({asked, asked.sent + process_.settings().node_timeout, false});
+    network_.send_request(connection_, asked, process_.now());
+    watch_deadlines();
+}
+
+void link::on_reply(connection_id from, const request& asked, const value& answer) {
+    if (from != connection_ || state_ == state::down) return;
+    heard_ = process_.local();
+    const auto answered = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    watch_deadlines();
+    if (is_noscript(answer)) return ask_again(answered);
+    switch (asked.what) {
+        case operation::hello: return greeted(answer);
+        case operation::enlist:
+            if (state_ == state::enlisting) now_ready();
+            return;
+        case operation::time: return heartbeat(asked, answer);
+        default:
+            if (answered.reported) return settle_late(asked);
+            return user_.answered(node_, asked, answer);
+    }
+}
+
+// It was reported as unknown, and stays so; but a release that was answered is not owed.
+void link::settle_late(const request& asked) {
+    if (asked.what == operation::release) user_.answered(node_, asked, value{});
+}
+
+// The script cache was emptied. Asking again is right only while the answer would still count:
+// an acquire that was given up has its release behind it already.
+void link::ask_again(const outstanding& missing) {
+    const bool given_up = missing.reported && missing.asked.what != operation::release;
+    const bool wanted = missing.asked.what == operation::enlist ||
+                        (!given_up && user_.still_wanted(node_, missing.asked));
+    if (!wanted && !broken(breakage::missing_script_answered_too_late)) return;
+    auto again = missing.asked;
+    again.with_text = true;
+    transmit(again);
+}
+
+void link::greeted(const value& facts) {
+    run_ = static_cast<std::uint32_t>(facts.number);
+    const core::server_facts said{.run_id = std::to_string(run_), .eviction_policy = "noeviction"};
+    judge_.assess(said, process_.local());
+    if (!judge_.must_enlist(said) || broken(breakage::not_enlisted_after_reconnect)) {
+        return now_ready();
+    }
+    state_ = state::enlisting;
+    enlist();
+}
+
+void link::now_ready() {
+    state_ = state::ready;
+    delay_.reset();
+    network_.disturb(process_.index(), node_.value, process_.now());
+    on_timer(timer::heartbeat);
+    user_.connected(node_);
+}
+
+void link::heartbeat(const request& asked, const value& answer) {
+    const auto seconds = std::strtoll(answer.items[0].text.c_str(), nullptr, 10);
+    const auto micros = std::strtoll(answer.items[1].text.c_str(), nullptr, 10);
+    judge_.heartbeat(std::chrono::microseconds(seconds * 1'000'000 + micros), asked.sent,
+                     process_.local());
+    checkers_.clock_seen(process_.index(), node_.value, connection_, process_.when(asked.sent),
+                         process_.now());
+}
+
+void link::on_push(connection_id from) {
+    if (from != connection_ || state_ != state::ready) return;
+    heard_ = process_.local();
+    user_.told(node_);
+}
+
+void link::on_lost(connection_id which) {
+    if (which == connection_ && state_ != state::down) drop();
+}
+
+void link::on_timer(timer which) {
+    switch (which) {
+        case timer::deadline: return check_deadlines();
+        case timer::reconnect: return connect();
+        case timer::heartbeat:
+            if (state_ != state::ready) return;
+            process_.arm(slot_of(timer::heartbeat),
+                         process_.local() + process_.settings().heartbeat);
+            return transmit({.what = operation::time});
+    }
+}
+
+// Everything in line may have arrived or not: it is unknown, all of it.
+void link::drop() {
+    network_.close(connection_);
+    network_.disturb(process_.index(), node_.value, process_.now());
+    state_ = state::down;
+    judge_.disconnected();
+    process_.arm(slot_of(timer::heartbeat), core::never);
+    process_.arm(slot_of(timer::deadline), core::never);
+    process_.arm(slot_of(timer::reconnect),
+                 process_.local() + delay_.next(process_.chance().next()));
+    const auto abandoned = std::exchange(waiting_, {});
+    for (const auto& each : abandoned) {
+        if (!each.reported) user_.unknown(node_, each.asked);
+    }
+}
+
+void link::check_deadlines() {
+    const auto now = process_.local();
+    if (!waiting_.empty() && now >= quiet_until()) return drop();
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        if (waiting_[i].reported || now < waiting_[i].deadline) continue;
+        waiting_[i].reported = true;
+        user_.unknown(node_, request{waiting_[i].asked});
+    }
+    watch_deadlines();
+}
+
+// Nothing heard although something was asked, for too long.
+core::time_point link::quiet_until() const {
+    return std::max(heard_, waiting_.front().asked.sent) + process_.settings().silence;
+}
+
+void link::watch_deadlines() {
+    auto earliest = core::never;
+    if (!waiting_.empty()) {
+        earliest = quiet_until();
+    }
+    for (const auto& each : waiting_) {
+        if (each.reported) continue;
+        earliest = std::min(earliest, each.deadline);
+        break;  // all have the same timeout, so the first one is due first
+    }
+    process_.arm(slot_of(timer::deadline), earliest);
+}
+
+}  // namespace holdfast::sim

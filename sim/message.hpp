@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+#include "sim/value.hpp"
+
+namespace holdfast::sim {
+
+/// Names an attempt. The text of it is the owner token in the key, so it is new for each attempt.
+using owner_id = std::uint32_t;
+
+/// Names one of a client's connections, past or present.
+using connection_id = std::uint32_t;
+
+enum class operation : std::uint8_t { hello, enlist, time, acquire, commit, extend, release };
+
+/// What a client asks of a node. The scripts' KEYS and ARGV are spelled out from it at the node.
+struct request {
+    operation what{};
+    std::uint32_t worker = 0;  // whose it is
+    owner_id owner = 0;
+    std::int64_t ttl_ms = 0;    // also: of the quarantine
+    std::uint64_t token = 0;    // of a commit
+    std::uint32_t run = 0;      // the life of the server that the client believes in
+    std::uint32_t attempt = 0;  // of a renewal: which one
+    bool with_text = false;     // EVAL; otherwise EVALSHA, which may find no script
+    core::time_point sent{};    // by the client's clock
+    friend bool operator==(const request&, const request&) = default;
+};
+
+const char* name_of(operation what);
+
+}  // namespace holdfast::sim

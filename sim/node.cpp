@@ -1,0 +1,227 @@
+#include "sim/node.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+
+#include "core/judge.hpp"
+#include "sim/breakage.hpp"
+#include "sim/checkers.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+constexpr core::duration lost_by_a_crash = std::chrono::seconds(1);
+
+std::string owner_text(owner_id owner) { return "o" + std::to_string(owner); }
+
+owner_id owner_of(std::string_view text) {
+    owner_id owner = 0;
+    std::from_chars(text.data() + 1, text.data() + text.size(), owner);
+    return owner;
+}
+
+// Counters of an earlier life may have been rolled back, so each life has its own.
+std::string counter_key(std::uint32_t run) {
+    return broken(breakage::counter_outlives_its_server) ? "fence" : "fence" + std::to_string(run);
+}
+
+std::int64_t in_ms(core::duration d) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+}
+
+// Up to four keys and three arguments, as the scripts' contracts list them.
+struct words {
+    std::array<std::string, 7> text;
+    std::array<std::string_view, 7> view;
+    std::size_t keys = 0;
+    std::size_t arguments = 0;
+
+    void key(std::string_view word) { text[keys++] = word; }
+    void argument(std::string word) { text[keys + arguments++] = std::move(word); }
+    void finish() {
+        for (std::size_t i = 0; i < keys + arguments; ++i) view[i] = text[i];
+    }
+    [[nodiscard]] keyspace::arguments key_list() const { return std::span(view).first(keys); }
+    [[nodiscard]] keyspace::arguments argument_list() const {
+        return std::span(view).subspan(keys, arguments);
+    }
+};
+
+words words_of(const request& asked, const plan& settings) {
+    words w;
+    if (asked.what == operation::enlist) {
+        w.key(core::marker_key);
+        w.key(core::quarantine_key);
+        w.argument(std::to_string(asked.run));
+        w.argument(std::to_string(asked.ttl_ms));
+        return w;
+    }
+    w.key(lock_key);
+    const bool guarded = settings.restart_guard && asked.what == operation::acquire;
+    if (guarded || (settings.fencing && asked.what != operation::release)) {
+        w.key(counter_key(asked.run));
+    }
+    if (guarded) {
+        w.key(core::marker_key);
+        w.key(core::quarantine_key);
+    }
+    w.argument(owner_text(asked.owner));
+    if (asked.what == operation::release) return w;
+    const bool commits = asked.what == operation::commit;
+    w.argument(commits ? std::to_string(asked.token) : std::to_string(asked.ttl_ms));
+    w.argument(settings.fencing ? std::to_string(in_ms(settings.fence_retention)) : "0");
+    return w;
+}
+
+}  // namespace
+
+node::node(world& in, network& on, script_set& scripts, checkers& watched, std::uint32_t index,
+           const wall_clock& clock)
+    : world_(in),
+      network_(on),
+      scripts_(scripts),
+      checkers_(watched),
+      index_(index),
+      clock_(clock) {
+    data_.listen(this);
+    data_.keep_history(in.settings().has(fault::crash_partial));
+}
+
+void node::receive(const network::message& message) {
+    auto& c = network_.at(message.connection);
+    if (!admit(c, message.connection)) return;
+    if (c.closed) network_.disturb(c.client, index_, world_.now());
+    caller_ = message.connection;
+    serving_ = true;
+    data_.stamp(world_.now().count());
+    if (++served_ % 64 == 0) {
+        data_.forget_history_before((world_.now() - lost_by_a_crash).count());
+    }
+    const auto before = owner();
+    auto answer = execute(message.asked);
+    serving_ = false;
+    checkers_.executed(index_, c.client, message.asked, answer, before, owner(), c.closed);
+    if (message.breaks_after) return network_.break_connection(message.connection);
+    network_.send_reply(message.connection, message.asked, std::move(answer));
+    plan_cycle();
+}
+
+bool node::admit(network::connection& c, connection_id id) {
+    if (up_ && !c.accepted) {
+        c.accepted = true;
+        c.run = run_;
+    }
+    if (up_ && c.run == run_) return true;
+    network_.break_connection(id);
+    return false;
+}
+
+value node::execute(const request& asked) {
+    using words_list = std::array<std::string_view, 1>;
+    switch (asked.what) {
+        case operation::hello: return value::integer(run_);
+        case operation::time: return data_.execute(words_list{"TIME"}, wall());
+        default: return run_script(asked);
+    }
+}
+
+value node::run_script(const request& asked) {
+    const auto bit = 1U << static_cast<unsigned>(asked.what);
+    if (!asked.with_text && (loaded_ & bit) == 0) {
+        return value::error("NOSCRIPT No matching script. Please use EVAL.");
+    }
+    loaded_ |= bit;
+    auto w = words_of(asked, world_.settings());
+    w.finish();
+    return scripts_.lua().run(scripts_.of(asked.what), w.key_list(), w.argument_list(), data_,
+                              wall());
+}
+
+void node::crash(memory left) {
+    up_ = false;
+    if (left == memory::partial) {
+        data_.roll_back_to((world_.now() - lost_by_a_crash).count());
+        checkers_.rolled_back(index_);
+    }
+    curious_.clear();
+    if (left == memory::none) data_.clear();
+    data_.forget_history_before(world_.now().count() + 1);
+    loaded_ = 0;
+    network_.break_all_of(index_);
+}
+
+void node::restart() {
+    if (up_) return;
+    up_ = true;
+    ++run_;
+    network_.disturb_node(index_, world_.now());
+}
+
+void node::stand_still(instant until) {
+    if (stands_still()) return;  // what waits for its end is in line already
+    still_until_ = until;
+    network_.disturb_node(index_, until);
+}
+
+void node::jump(core::duration by) {
+    clock_.jump(by);
+    checkers_.jumped(index_, by);
+}
+
+void node::flush_all() {
+    data_.stamp(world_.now().count());
+    data_.clear();
+}
+
+void node::vouch() {
+    const request by_hand{.what = operation::enlist, .ttl_ms = 0, .run = run_, .with_text = true};
+    run_script(by_hand);
+}
+
+// Redis looks for expired keys ten times a second.
+void node::plan_cycle() {
+    if (cycle_planned_ || curious_.empty()) return;
+    const auto* lock = data_.peek(lock_key, wall());
+    if (!lock || lock->expires_at_ms == keyspace::no_expiry) return;
+    cycle_planned_ = true;
+    const auto until_next = std::chrono::milliseconds(1 + lock->expires_at_ms * 7919 % 100);
+    const auto expiry = std::max(clock_.when(lock->expires_at_ms), world_.now());
+    world_.schedule(expiry + until_next, event::kind::node_cycle, index_);
+}
+
+void node::cycle() {
+    cycle_planned_ = false;
+    if (!up_) return;
+    data_.stamp(world_.now().count());
+    data_.expire(wall());
+    data_.forget_history_before((world_.now() - lost_by_a_crash).count());
+    plan_cycle();
+}
+
+owner_id node::owner() const {
+    const auto* lock = data_.peek(lock_key, wall());
+    return lock && lock->text.size() > 1 ? owner_of(lock->text) : 0;
+}
+
+bool node::owned_for_ever() const {
+    const auto* lock = data_.peek(lock_key, wall());
+    return lock && lock->expires_at_ms == keyspace::no_expiry;
+}
+
+void node::on_read(std::string_view key) {
+    if (!serving_ || !world_.settings().tracking || key != lock_key) return;
+    if (std::ranges::find(curious_, caller_) == curious_.end()) curious_.push_back(caller_);
+}
+
+// Whoever changes the key knows already (CLIENT TRACKING ON NOLOOP).
+void node::on_change(std::string_view key) {
+    if (key != lock_key || curious_.empty()) return;
+    for (const auto id : curious_) {
+        if (!serving_ || id != caller_) network_.send_push(id);
+    }
+    curious_.clear();
+}
+
+}  // namespace holdfast::sim

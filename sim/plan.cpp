@@ -1,0 +1,178 @@
+#include "sim/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "sim/random.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+fault_set draw_faults(random& chance) {
+    fault_set chosen;
+    if (chance.per_mille(30)) return chosen;  // calm: nothing may go wrong at all
+    const auto wanted = static_cast<unsigned>(chance.between(30, 600));
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        if (chance.per_mille(wanted)) chosen.insert(static_cast<fault>(i));
+    }
+    return chosen;
+}
+
+std::size_t draw_nodes(random& chance) {
+    constexpr std::array<std::size_t, 8> sizes{1, 1, 3, 3, 3, 3, 5, 7};
+    return sizes[chance.below(sizes.size())];
+}
+
+core::duration draw_ttl(random& chance) {
+    constexpr std::array<int, 6> choices{600, 1500, 2500, 4000, 7000, 10000};
+    return milliseconds(choices[chance.below(choices.size())]);
+}
+
+void draw_settings(plan& p, random& chance) {
+    p.nodes = draw_nodes(chance);
+    p.clients = static_cast<std::size_t>(chance.between(2, p.nodes > 3 ? 2 : 3));
+    p.workers = chance.per_mille(150) ? 2 : 1;
+    p.restart_guard = chance.per_mille(p.nodes > 1 ? 850 : 500);
+    p.fencing = chance.per_mille(850);
+    p.tracking = chance.per_mille(850);
+    p.renewing = chance.per_mille(700);
+    p.impatient = chance.per_mille(300);
+    p.heartbeat = seconds(chance.per_mille(150) ? 1 : chance.between(3, 8));
+}
+
+void draw_timing(plan& p, random& chance) {
+    p.timing.ttl = draw_ttl(chance);
+    p.timing.guard_time =
+        chance.per_mille(300) ? p.timing.ttl * chance.between(5, 40) / 100 : core::duration{0};
+    p.timing.min_validity = chance.per_mille(300) ? p.timing.ttl / 10 : core::duration{0};
+    p.max_ttl = p.timing.ttl * chance.between(1, 3);
+    p.node_timeout = p.timing.ttl / chance.between(4, 20);
+    p.silence = p.node_timeout * chance.between(2, 6);
+    p.renew_every = p.timing.ttl / 3;
+    p.notice = p.timing.ttl / chance.between(8, 20);
+    p.fence_retention = chance.per_mille(100) ? core::duration{seconds(15)} : seconds(3600);
+    p.longest_hold = std::min<core::duration>(p.timing.ttl * chance.between(1, 12) / 4, seconds(8));
+    p.longest_poll = p.timing.ttl / chance.between(1, 3);
+    p.longest_think = milliseconds(chance.between(2000, 20000));
+}
+
+void draw_sizes(plan& p, random& chance) {
+    p.base_delay = std::chrono::microseconds(chance.between(20, 3000));
+    p.longest_delay = p.timing.ttl * chance.between(1, 60) / 20;
+    p.longest_outage = p.timing.ttl * chance.between(2, 12) / 4;
+    p.wall_skew = milliseconds(chance.between(1, 30000));
+    p.wall_jump = milliseconds(chance.between(1, 20000));
+    // Two clocks at the opposite ends differ by what `drift_per_mille` allows.
+    p.rate_ppm = std::int64_t{p.timing.drift_per_mille} * 500 - 20;
+    p.events_per_fault = static_cast<unsigned>(chance.between(1, 4));
+    p.rate_per_mille = static_cast<unsigned>(chance.between(1, 40));
+}
+
+// Small jumps are within the assumptions if the lock-delay covers all of them together.
+void tame_jumps(plan& p, random& chance) {
+    if (chance.coin() || p.timing.guard_time == core::duration{0}) return;
+    const auto to_spare = p.timing.guard_time - p.timing.ttl * p.timing.drift_per_mille / 500;
+    p.wall_jump = std::max<core::duration>(to_spare / (2 * p.events_per_fault), milliseconds(1));
+}
+
+// Only now, so that a fault that is taken away leaves every other draw as it was.
+void drop_unused_sizes(plan& p) {
+    if (!p.has(fault::wall_skew)) p.wall_skew = core::duration{0};
+    if (!p.has(fault::wall_jump)) p.wall_jump = core::duration{0};
+    if (!p.has(fault::clock_rate)) p.rate_ppm = 0;
+}
+
+core::duration total_jumps(const plan& p) { return p.wall_jump * p.events_per_fault; }
+
+}  // namespace
+
+plan draw_plan(std::uint64_t seed, fault_set allowed) {
+    plan p;
+    p.seed = seed;
+    auto chance = random(seed).split(1);
+    p.faults = draw_faults(chance) & allowed;
+    draw_settings(p, chance);
+    draw_timing(p, chance);
+    draw_sizes(p, chance);
+    tame_jumps(p, chance);
+    drop_unused_sizes(p);
+    return p;
+}
+
+bool plan::restarts() const {
+    return has(fault::crash_full) || has(fault::crash_partial) || has(fault::crash_empty);
+}
+
+bool plan::forgets() const {
+    return has(fault::crash_partial) || has(fault::crash_empty) || has(fault::flushall);
+}
+
+core::duration plan::wall_spread() const {
+    const auto drift = (length + recovery_bound()) * rate_ppm * 2 / 1'000'000;
+    const auto jumps = total_jumps(*this);
+    return nodes == 1 ? jumps : wall_skew * 2 + drift + jumps;
+}
+
+bool plan::promises_exclusion() const {
+    if (forgets() && !restart_guard) return false;
+    const auto drift = timing.ttl * timing.drift_per_mille / 1000 + milliseconds(2);
+    return wall_jump == core::duration{0} || drift + total_jumps(*this) <= timing.guard();
+}
+
+// A counter that is lost starts again at the wall clock. That is above every token drawn before
+// if more time has passed since than the clocks disagree by: the quarantine makes sure of it.
+bool plan::promises_token_order() const {
+    if (check_token_order_anyway) return true;
+    const auto spread = wall_spread();
+    if (spread >= fence_retention) return false;
+    if (!forgets() && !restarts()) return true;
+    return restart_guard ? spread < quarantine() : spread == core::duration{0};
+}
+
+core::duration plan::longest_journey() const {
+    auto longest = base_delay * 4;
+    if (has(fault::delay)) longest += longest_delay;
+    if (has(fault::loss)) longest += longest_delay;
+    if (has(fault::slow_node)) longest += node_timeout * 2;
+    if (has(fault::partition) || has(fault::deafness)) longest += longest_outage * 2;
+    if (has(fault::node_pause)) longest += longest_outage * 2;
+    if (has(fault::client_pause)) longest += timing.ttl * 3;
+    return longest;
+}
+
+core::duration plan::recovery_bound() const {
+    const auto callers = static_cast<std::int64_t>(clients * workers);
+    const auto forgotten = (quarantine() + max_ttl) * 2;
+    const auto held = timing.ttl * 2 + total_jumps(*this) + longest_hold;
+    const auto turns = (timing.ttl / 4 + seconds(2)) * callers;
+    return forgotten + held + turns + longest_journey() * 2 + longest_outage + seconds(20);
+}
+
+core::duration plan::orphan_bound() const {
+    return timing.ttl + timing.ttl / 20 + longest_journey() * 2 + total_jumps(*this) +
+           longest_outage + seconds(1);
+}
+
+std::string plan::to_string() const {
+    const auto in_ms = [](core::duration d) {
+        return std::to_string(std::chrono::duration_cast<milliseconds>(d).count()) + "ms";
+    };
+    std::ostringstream out;
+    out << "seed " << seed << ": nodes " << nodes << ", clients " << clients << " x " << workers
+        << ", ttl " << in_ms(timing.ttl) << ", guard " << in_ms(timing.guard()) << ", max_ttl "
+        << in_ms(max_ttl) << ", node_timeout " << in_ms(node_timeout) << ", heartbeat "
+        << in_ms(heartbeat) << (fencing ? ", fencing" : ", no fencing")
+        << (restart_guard ? ", restart guard" : ", no restart guard")
+        << (tracking ? ", tracking" : ", polling") << (renewing ? ", renewing" : ", fixed lease")
+        << (impatient ? ", impatient" : "") << "\n  faults: " << faults.to_string()
+        << "\n  checked: " << (promises_exclusion() ? "exclusion, " : "")
+        << (promises_token_order() ? "token order, " : "")
+        << "ownership, orphans, notice, recovery";
+    return out.str();
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/node_set.hpp"
+#include "core/timing.hpp"
+#include "sim/faults.hpp"
+#include "sim/machine.hpp"
+
+/// Everything that is fixed when a run begins: sizes, settings and which faults may happen, all
+/// drawn from the seed. Swarm testing: most seeds have few faults, so that each is seen alone, in
+/// pairs, and with the rest of the system busy.
+namespace holdfast::sim {
+
+struct plan {
+    std::uint64_t seed = 0;
+    fault_set faults{};
+
+    std::size_t nodes = 3;
+    std::size_t clients = 3;
+    std::size_t workers = 1;  // per client
+    bool fencing = true;
+    bool restart_guard = true;
+    bool tracking = true;
+    bool renewing = true;
+    bool impatient = false;  // callers give up now and then
+
+    core::timing timing{};
+    core::duration max_ttl{};
+    core::duration node_timeout{};
+    core::duration silence{};  // a connection without answers for this long is closed
+    core::duration heartbeat{};
+    core::duration renew_every{};
+    core::duration notice{};
+    core::duration fence_retention{};
+    core::duration longest_hold{};
+    core::duration longest_think{};
+    core::duration longest_poll{};
+
+    core::duration base_delay{};      // one way, on a good day
+    core::duration longest_delay{};   // with `delay`
+    core::duration longest_outage{};  // of a partition, a pause, a restart
+    core::duration wall_skew{};       // of each node, either way
+    core::duration wall_jump{};       // of each jump, either way
+    std::int64_t rate_ppm = 0;        // of each clock, either way
+    unsigned events_per_fault = 4;
+    unsigned rate_per_mille = 5;  // of messages hit by loss and resets
+
+    core::duration length = std::chrono::seconds(60);
+    bool check_token_order_anyway = false;  // to show what lies outside of the assumptions
+
+    [[nodiscard]] bool has(fault f) const { return faults.has(f); }
+
+    /// Faults by which a node may forget what it was told.
+    [[nodiscard]] bool forgets() const;
+    [[nodiscard]] bool restarts() const;
+    [[nodiscard]] core::duration quarantine() const { return max_ttl + timing.guard_time; }
+
+    /// The most by which two readings of the servers' wall clocks can disagree.
+    [[nodiscard]] core::duration wall_spread() const;
+
+    /// Whether the faults are within what each promise assumes (doc/testing.md).
+    [[nodiscard]] bool promises_exclusion() const;
+    [[nodiscard]] bool promises_token_order() const;
+
+    /// The longest that a message can be under way, everything included.
+    [[nodiscard]] core::duration longest_journey() const;
+    /// After healing, everybody must have had the lock once within this time.
+    [[nodiscard]] core::duration recovery_bound() const;
+    /// How long a key may outlive its attempt.
+    [[nodiscard]] core::duration orphan_bound() const;
+
+    [[nodiscard]] std::string to_string() const;
+};
+
+/// `allowed` restricts what the seed would switch on.
+plan draw_plan(std::uint64_t seed, fault_set allowed = fault_set::all());
+
+}  // namespace holdfast::sim
