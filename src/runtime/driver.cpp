@@ -13,21 +13,29 @@
 namespace holdfast::runtime {
 namespace {
 
-constexpr std::size_t worth_gathering = 4;
-
 // As background_until_: it is not asleep, and will look before it sleeps.
 constexpr auto awake = core::time_point::min();
 
 // Waits are relative: condition variables know no CLOCK_BOOTTIME. After a suspend they are late,
 // and what counts is compared with the right clock anyway.
-std::cv_status wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
-                          core::time_point when) {
-    if (when != core::never) return wake.wait_for(lock, when - clock::now());
-    wake.wait(lock);
-    return std::cv_status::no_timeout;
+void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
+                core::time_point when) {
+    if (when == core::never) return wake.wait(lock);
+    wake.wait_for(lock, when - clock::now());
 }
 
 }  // namespace
+
+std::shared_ptr<bell> bell::of_this_thread() {
+    thread_local const auto mine = std::make_shared<bell>();
+    return mine;
+}
+
+bool bell::sleep_until(core::time_point when) {
+    if (when != core::never) return rung_.try_acquire_for(when - clock::now());
+    rung_.acquire();
+    return true;
+}
 
 driver::driver(std::mutex& guard, machinery& driven)
     : guard_(guard), driven_(driven), io_(std::make_unique<boost::asio::io_context>(1)) {
@@ -47,13 +55,17 @@ void driver::wait(std::unique_lock<std::mutex>& lock, waiter& who) {
     pass_on();
 }
 
+// The driver rings when it has taken in everything that arrived, and let go of the lock.
 void driver::finished(waiter& who) {
     who.done = true;
-    if (driver_ != &who) {
-        ++just_finished_;
-        return who.wake.notify_one();
+    const bool here = driving_ && driver_thread_ == std::this_thread::get_id();
+    if (driver_ == &who) {
+        if (!here) interrupt();
+    } else if (here) {
+        to_ring_.push_back(who.wake);
+    } else {
+        who.wake->ring();
     }
-    if (driver_thread_ != std::this_thread::get_id()) interrupt();
 }
 
 void driver::attend_by(core::time_point when) {
@@ -80,26 +92,28 @@ void driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) {
     driver_ = who;
     successor_ = nullptr;
     driver_thread_ = std::this_thread::get_id();
-    if (who != nullptr) gather(lock);
     do {
         turn(lock);
     } while (who != nullptr && !who->done);
+    ring(lock);
     driving_ = false;
     driver_ = nullptr;
 }
 
-// Callers whose operations were finished together tend to come back together. Letting them go first
-// makes one write of their requests, where each write costs more than the answer to it.
-void driver::gather(std::unique_lock<std::mutex>& lock) {
-    if (std::exchange(just_finished_, 0) < worth_gathering) return;
-    gathering_ = true;
+// Callers whose operations were finished together tend to come back together. Their requests wait
+// for all of them, because one write of many costs hardly more than one of one.
+void driver::ring(std::unique_lock<std::mutex>& lock) {
+    if (to_ring_.empty()) return;
+    const auto bells = std::exchange(to_ring_, {});
+    ringing_ = true;
     lock.unlock();
-    std::this_thread::yield();
+    for (const auto& each : bells) each->ring();
     lock.lock();
-    gathering_ = false;
+    ringing_ = false;
 }
 
 void driver::turn(std::unique_lock<std::mutex>& lock) {
+    ring(lock);
     driven_.flush();
     const auto until = driven_.wake_at();
     if (driver_ == nullptr) background_until_ = until;
@@ -117,9 +131,12 @@ void driver::turn(std::unique_lock<std::mutex>& lock) {
 
 void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
     const auto place = sleepers_.insert(sleepers_.end(), &who);
-    const auto status = wait_until(lock, who.wake, driven_.wake_at());
+    const auto until = driven_.wake_at();
+    lock.unlock();
+    const bool rung = who.wake->sleep_until(until);
+    lock.lock();
     sleepers_.erase(place);
-    if (status == std::cv_status::timeout) driven_.fire(clock::now());
+    if (!rung) driven_.fire(clock::now());
     if (who.done && successor_ == &who) {
         successor_ = nullptr;
         pass_on();
@@ -132,7 +149,7 @@ void driver::pass_on() {
                                    [](const waiter* sleeper) { return !sleeper->done; });
     if (next != sleepers_.end()) {
         successor_ = *next;
-        return successor_->wake.notify_one();
+        return successor_->wake->ring();
     }
     if (!driven_.unattended()) return;
     start_background();

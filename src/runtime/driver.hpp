@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -16,10 +17,25 @@ class io_context;
 
 namespace holdfast::runtime {
 
+/// What a thread sleeps on. Rung without the lock: a thread that is woken while the lock is held
+/// would only wait again, for the lock. One ring too many costs a look around, never more, so it
+/// belongs to the thread and not to what the thread waits for.
+class bell {
+  public:
+    static std::shared_ptr<bell> of_this_thread();
+
+    void ring() { rung_.release(); }
+    /// Returns false if `when` came first.
+    bool sleep_until(core::time_point when);
+
+  private:
+    std::counting_semaphore<> rung_{0};
+};
+
 /// A blocked caller, and whether what it waits for is done.
 struct waiter {
     bool done = false;
-    std::condition_variable wake;
+    std::shared_ptr<bell> wake = bell::of_this_thread();
 };
 
 /// Whoever waits, drives.
@@ -66,7 +82,7 @@ class driver {
     [[nodiscard]] bool driving() const { return driving_; }
 
     /// True while a thread is about to drive: it begins by writing what is appended until then.
-    [[nodiscard]] bool about_to_drive() const { return successor_ != nullptr || gathering_; }
+    [[nodiscard]] bool about_to_drive() const { return successor_ != nullptr || ringing_; }
 
     /// Makes sure that somebody will look by `when`, even if nobody waits.
     void attend_by(core::time_point when);
@@ -87,7 +103,7 @@ class driver {
     void run_background();
     void run_callbacks(std::unique_lock<std::mutex>& lock);
     void drive(std::unique_lock<std::mutex>& lock, waiter* who);
-    void gather(std::unique_lock<std::mutex>& lock);
+    void ring(std::unique_lock<std::mutex>& lock);
     void turn(std::unique_lock<std::mutex>& lock);
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who);
     void pass_on();
@@ -102,8 +118,8 @@ class driver {
     waiter* driver_ = nullptr;  // null while the background thread drives
     std::thread::id driver_thread_{};
     std::list<waiter*> sleepers_;
-    std::size_t just_finished_ = 0;  // callers, since somebody last began to drive
-    bool gathering_ = false;
+    std::vector<std::shared_ptr<bell>> to_ring_;  // of callers whose operations are finished
+    bool ringing_ = false;
     waiter* successor_ = nullptr;  // a sleeper that was woken to drive, and has not begun yet
 
     std::thread background_;
