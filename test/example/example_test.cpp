@@ -81,14 +81,6 @@ TEST_F(example, coroutine_loses_no_update_and_gives_up_in_time) {
     EXPECT_FALSE(server.exists("example:coroutine"));
 }
 
-// The release is then repeated, and so overtaken by the attempt that was sent behind it.
-TEST_F(example, coroutine_hands_over_at_once_on_a_server_that_knows_no_script) {
-    server.command({"SCRIPT", "FLUSH"});
-    const auto begin = std::chrono::steady_clock::now();
-    run("coroutine");
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);  // a lost word costs five
-}
-
 TEST_F(example, without_a_server_fails_and_says_where_it_looked) {
     server.stop();
     std::map<std::string, process> running;
