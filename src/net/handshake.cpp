@@ -118,6 +118,10 @@ void handshake::ask_facts(std::string& out) {
     }
     ask(out, question::info, {"INFO"});
     ask(out, question::fsync, {"CONFIG", "GET", "appendfsync"});
+    for (const auto* script :
+         {&scripts::acquire, &scripts::commit, &scripts::extend, &scripts::release}) {
+        ask(out, question::script, {"SCRIPT", "LOAD", script->text});
+    }
 }
 
 void handshake::ask(std::string& out, question what,
@@ -127,7 +131,8 @@ void handshake::ask(std::string& out, question what,
 }
 
 // Only SELECT and a missing authentication are fatal: a restricted user may lock without being
-// allowed to read INFO, and a server without tracking is polled.
+// allowed to read INFO, a server without tracking is polled, and one that has not loaded the
+// scripts is sent them when it misses them.
 void handshake::on_fact(resp::view reply, std::string& out) {
     const auto what = asked_[answered_++];
     if (reply.is_error()) {

@@ -42,7 +42,8 @@ struct introduction {
 ///   hello      HELLO 3 [AUTH user password]            facts; legacy where it is not understood
 ///   legacy     AUTH [user] password (if there is one)  facts
 ///   facts      CLIENT SETNAME, SELECT, CLIENT          enlisting where the server must be asked
-///              TRACKING, INFO, CONFIG GET: one write   whether it restarted; else done
+///              TRACKING, INFO, CONFIG GET, SCRIPT      whether it restarted; else done
+///              LOAD: one write
 ///   enlisting  the enlist script                       done: no vote was asked for before it
 ///   done       -
 ///   failed     why() says what was wrong
@@ -63,7 +64,7 @@ class handshake {
     [[nodiscard]] const greeting& result() const { return result_; }
 
   private:
-    enum class question : std::uint8_t { set_name, select, tracking, info, fsync };
+    enum class question : std::uint8_t { set_name, select, tracking, info, fsync, script };
 
     void on_hello(resp::view reply, std::string& out);
     void on_legacy(resp::view reply, std::string& out);
@@ -79,7 +80,7 @@ class handshake {
     state state_ = state::hello;
     failure why_;
     greeting result_;
-    std::array<question, 5> asked_{};
+    std::array<question, 9> asked_{};
     std::size_t asked_count_ = 0;
     std::size_t answered_ = 0;
 };

@@ -14,9 +14,8 @@ void cleanup::start(engine& through, core::node_set where, plan_pointer what, st
 cleanup::cleanup(engine& through, plan_pointer what, std::string owner, core::time_point until)
     : engine_(through), what_(std::move(what)), owner_(std::move(owner)), until_(until) {}
 
-void cleanup::encode(tag, bool by_text, std::string& out) {
-    wire::release(out, by_text, what_->keys, owner_);
-}
+// By text: nobody may be there to read that the server does not know the script.
+void cleanup::encode(tag, bool, std::string& out) { wire::release(out, true, what_->keys, owner_); }
 
 void cleanup::answered(tag, std::string_view) {}
 
