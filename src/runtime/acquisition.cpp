@@ -1,5 +1,6 @@
 #include "runtime/acquisition.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "holdfast/clock.hpp"
@@ -29,21 +30,30 @@ void acquisition::start(core::time_point now) {
     started_at_ = now;
     if (engine_->closed()) return abort();
     if (!request_.waits) {
-        if (!denied_locally(now)) step(core::contend::turn{}, now);
-        return;
+        // A lease of this very client holds the key: the servers have nothing to add.
+        const auto other = local_holder(now);
+        if (!other) return step(core::contend::turn{}, now);
+        ++engine_->counters().denied;
+        return conclude({.denied = *other}, now);
     }
     in_line_ = true;
     engine_->set(*this, request_.give_up_at);
     engine_->waiting().join(key(), *this, now);
 }
 
-// A lease of this very client holds the key: the servers have nothing to add.
-bool acquisition::denied_locally(core::time_point now) {
+std::optional<attempt::denial> acquisition::local_holder(core::time_point now) const {
     const auto* const other = engine_->waiting().holder(key());
-    if (other == nullptr || other->lost(now)) return false;
-    ++engine_->counters().denied;
-    conclude({.denied = attempt::denial{other->owner(), other->valid_until() - now, false}}, now);
-    return true;
+    if (other == nullptr || other->lost(now)) return std::nullopt;
+    return attempt::denial{other->owner(), other->valid_until() - now, false};
+}
+
+// As it is now: here, or where the last attempt met it.
+attempt::denial acquisition::denied_by(core::time_point now) const {
+    if (auto here = local_holder(now)) return *here;
+    auto there = denial_.value_or(attempt::denial{});
+    const bool expires = there.remaining >= core::duration{0};
+    if (expires) there.remaining = std::max(there.remaining - (now - denied_at_), core::duration{});
+    return there;
 }
 
 void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
@@ -62,9 +72,13 @@ void acquisition::step(const core::contend::event& happened, core::time_point no
 
 void acquisition::decided(const attempt& what, core::time_point now) {
     const auto verdict = what.machine().outcome();
-    if (verdict == core::acquire::verdict::contended) ++engine_->counters().denied;
     core::contend::attempted outcome{.how = verdict};
-    if (verdict == core::acquire::verdict::contended) outcome.other = what.rival();
+    if (verdict == core::acquire::verdict::contended) {
+        ++engine_->counters().denied;
+        outcome.other = what.rival();
+        denial_ = what.denied_by();
+        denied_at_ = now;
+    }
     if (verdict == core::acquire::verdict::unreachable) outcome.hopeless = what.why().hopeless;
     step(outcome, now);
 }
@@ -84,8 +98,7 @@ void acquisition::finish(core::time_point now) {
     if (machine_.outcome() == core::acquire::verdict::held) return win(now);
     if (attempt_) attempt_->cancel(now);  // it may still be under way: the caller's time is over
     if (machine_.outcome() == core::acquire::verdict::contended) {
-        auto other = attempt_ ? attempt_->denied_by() : std::nullopt;
-        return conclude({.denied = other.value_or(attempt::denial{})}, now);
+        return conclude({.denied = denied_by(now)}, now);
     }
     conclude({.failed = why_not()}, now);
 }

@@ -54,7 +54,8 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     void win(core::time_point now);
     [[nodiscard]] net::failure why_not() const;
     void conclude(result what, core::time_point now);
-    bool denied_locally(core::time_point now);
+    [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const;
+    [[nodiscard]] attempt::denial denied_by(core::time_point now) const;
     [[nodiscard]] const std::string& key() const { return request_.what->keys.lock; }
 
     engine_pointer engine_;
@@ -64,6 +65,8 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     core::contend machine_;
     core::time_point started_at_{};
     boost::intrusive_ptr<attempt> attempt_;  // the latest
+    std::optional<attempt::denial> denial_;  // the latest
+    core::time_point denied_at_{};
     unsigned attempts_ = 0;
     bool in_line_ = false;
     bool concluded_ = false;
