@@ -11,6 +11,7 @@ namespace holdfast::detail {
 bool begin_release(runtime::hold& which, runtime::releasing::listener done) {
     const auto now = clock::now();
     if (!which.end(now)) return false;
+    which.disown();
     auto& engine = which.through();
     runtime::releasing::start(
         engine,

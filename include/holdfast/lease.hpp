@@ -72,7 +72,7 @@ class lease {
     /// The deadline: no other holder exists before it. Moves on with each renewal.
     [[nodiscard]] clock::time_point valid_until() const noexcept;
     [[nodiscard]] clock::duration remaining() const noexcept;  // zero when lost
-    [[nodiscard]] bool lost() const noexcept;
+    [[nodiscard]] bool lost() const noexcept;  // or released: not to be believed any more
 
     /// Stops when the loss is foreseen (`loss_notice` before an unrenewed deadline) or found out.
     /// Released leases do not stop it.

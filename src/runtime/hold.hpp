@@ -49,6 +49,8 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     /// Released, detached, or the client is closed. Returns false if it had ended before.
     bool end(core::time_point now);
     void lose(core::time_point now);
+    /// Nothing of it is believed from now on: its release is on its way.
+    void disown() { gone_.store(true, std::memory_order_release); }
     [[nodiscard]] bool ended() const { return ended_; }
 
     /// Where the engine keeps it, for a quick goodbye.
@@ -69,7 +71,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     core::time_point acquired_at_;
     core::keeper keeper_;
     std::atomic<core::time_point> valid_until_;
-    std::atomic<bool> gone_ = false;  // found out before the deadline
+    std::atomic<bool> gone_ = false;  // found out or given up before the deadline
     std::size_t place_ = 0;
     bool ended_ = false;
     bool announced_ = false;
