@@ -48,11 +48,15 @@ acquisition acquire(const shared_client& through, const wish& what, std::stop_to
         boost::intrusive_ptr<runtime::acquisition> operation;
         auto lock = engine.lock();
         engine.driving().catch_up(lock);
+        const auto now = clock::now();
+        const bool waits = what.waits && what.give_up_at > now;  // no time to wait: one attempt
         operation = new runtime::acquisition(
             through.engine(),
-            {.what = what.what, .waits = what.waits, .give_up_at = what.give_up_at},
+            {.what = what.what,
+             .waits = waits,
+             .give_up_at = waits ? what.give_up_at : clock::time_point::max()},
             [&](runtime::acquisition&) { engine.driving().finished(caller); });
-        operation->start(clock::now());
+        operation->start(now);
         engine.submit();
         lock.unlock();
         const std::stop_callback give_up(std::move(stop), [&] {

@@ -15,13 +15,20 @@ namespace holdfast {
 namespace detail {
 class held_leases;
 
+/// The time so far from now; a year at most, so that no duration, however long, overflows.
+template <typename Rep, typename Period>
+clock::time_point from_now(const std::chrono::duration<Rep, Period>& wait) {
+    constexpr auto longest = std::chrono::hours(24 * 365);
+    if (wait <= wait.zero()) return clock::now();
+    if (wait >= longest) return clock::now() + longest;
+    return clock::now() + std::chrono::ceil<clock::duration>(wait);
+}
+
 /// Any clock's time point on ours: as far from now there as here.
 template <typename Clock, typename Duration>
 clock::time_point on_our_clock(const std::chrono::time_point<Clock, Duration>& when) {
-    const auto wait = when - Clock::now();
-    constexpr auto longest = std::chrono::hours(24 * 365);
-    if (wait >= longest) return clock::now() + longest;
-    return clock::now() + std::chrono::ceil<clock::duration>(wait);
+    const auto now = Clock::now();
+    return when <= now ? clock::now() : from_now(when - now);
 }
 template <typename Duration>
 clock::time_point on_our_clock(const std::chrono::time_point<clock, Duration>& when) {
@@ -62,11 +69,11 @@ class mutex {
 
     template <typename Rep, typename Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-        return lock_until(clock::now() + std::chrono::ceil<clock::duration>(wait));
+        return lock_until(detail::from_now(wait));
     }
     template <typename Rep, typename Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& wait, std::error_code& error) {
-        return lock_until(clock::now() + std::chrono::ceil<clock::duration>(wait), error);
+        return lock_until(detail::from_now(wait), error);
     }
     template <typename Clock, typename Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
@@ -99,20 +106,19 @@ class mutex {
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
                                               std::stop_token stop = {}) {
-        return acquire_until(clock::now() + std::chrono::ceil<clock::duration>(wait), how(), stop);
+        return acquire_until(detail::from_now(wait), how(), stop);
     }
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
                                               const acquire_options& how,
                                               std::stop_token stop = {}) {
-        return acquire_until(clock::now() + std::chrono::ceil<clock::duration>(wait), how, stop);
+        return acquire_until(detail::from_now(wait), how, stop);
     }
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
                                               const acquire_options& how, std::stop_token stop,
                                               std::error_code& error) {
-        return acquire_until(clock::now() + std::chrono::ceil<clock::duration>(wait), how, stop,
-                             error);
+        return acquire_until(detail::from_now(wait), how, stop, error);
     }
     template <typename Clock, typename Duration>
     [[nodiscard]] acquisition try_acquire_until(
