@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::size_t first_buffer = std::size_t{16} * 1024;
 
+// After this long without a word it is worth a system call to ask whether the server is there.
+constexpr auto idle_time = std::chrono::milliseconds(1);
+
 introduction introduce(const connection::settings& how) {
     return {how.where.user, how.where.password, how.client_name, how.where.database, how.policy};
 }
@@ -32,6 +35,11 @@ void connection::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
                       clock::time_point deadline, clock::time_point now) {
     if (slots_.empty()) heard_ = now;
     append({std::move(who), request, deadline, false});
+}
+
+void connection::notice_hang_up(clock::time_point now) {
+    const bool idle = state_ == state::ready && slots_.empty() && now - heard_ >= idle_time;
+    if (idle && transport_->hung_up()) go_down({.message = "connection closed by the server"});
 }
 
 void connection::append(slot request) {

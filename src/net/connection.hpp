@@ -53,6 +53,9 @@ class connection final : private transport::events {
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
               clock::time_point now);
 
+    /// Goes down if the server has closed a connection that nobody has looked at for a while.
+    void notice_hang_up(clock::time_point now);
+
     /// Writes what has been appended, as far as the kernel takes it now.
     void flush();
 

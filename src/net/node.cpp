@@ -21,9 +21,16 @@ node::node(boost::asio::io_context& io, std::mutex& guard, settings how, listene
 
 void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
                 clock::time_point deadline, clock::time_point now) {
+    if (state_ == state::ready) notice_hang_up(now);
     if (state_ == state::ready) return transmit({std::move(who), request, deadline}, now);
     if (!must_wait(now)) return who->failed(request, last_failure_);
     waiting_.push_back({std::move(who), request, deadline});
+}
+
+// Nobody reads an idle connection, so nobody saw it go. No request has failed: connect at once.
+void node::notice_hang_up(clock::time_point now) {
+    connection_->notice_hang_up(now);
+    if (state_ == state::out) connect(now, state::connecting);
 }
 
 bool node::must_wait(clock::time_point now) {

@@ -101,6 +101,7 @@ class node final : private connection::owner {
     void transmit(waiting request, clock::time_point now);
     void fail_waiting(const failure& why);
     void expire_waiting(clock::time_point now);
+    void notice_hang_up(clock::time_point now);
     [[nodiscard]] bool must_wait(clock::time_point now);
     [[nodiscard]] std::optional<failure> why_no_vote(clock::time_point now) const;
 

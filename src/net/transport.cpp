@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -106,6 +107,11 @@ class stream_transport final : public transport,
                           guarded([this](const error_code& error, std::size_t) {
                               listener_->on_written(!error);
                           }));
+    }
+
+    bool hung_up() noexcept override {
+        pollfd wanted{lowest(stream_).native_handle(), POLLRDHUP, 0};
+        return ::poll(&wanted, 1, 0) > 0;
     }
 
     void close() noexcept override {

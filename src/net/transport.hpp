@@ -47,6 +47,9 @@ class transport {
     virtual std::size_t write_now(std::string_view what) noexcept = 0;
     virtual void write(std::string_view what) = 0;
 
+    /// Whether the other end has closed, read or not.
+    [[nodiscard]] virtual bool hung_up() noexcept = 0;
+
     virtual void close() noexcept = 0;
 
     /// Closes the descriptor in a forked child, without a word to the server.
