@@ -47,6 +47,11 @@ class pending_acquire final : public pending {
     boost::intrusive_ptr<runtime::acquisition> what_;
 };
 
+/// With the lock held: a closed client has no thread that could complete anything.
+void check_open(const runtime::engine& through) {
+    if (through.closed()) throw std::system_error(errc::closed);
+}
+
 /// What has been sent cannot be unsent.
 class pending_for_good final : public pending {
     void cancel() noexcept override {}
@@ -62,6 +67,7 @@ std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
     const auto plan = plan_for(which, how);
     auto lock = engine->lock();
     engine->driving().catch_up(lock);
+    check_open(*engine);
     engine->begin_unattended();
     const auto handle = std::make_shared<pending_acquire>(engine);
     handle->start(
@@ -83,6 +89,7 @@ std::shared_ptr<pending> start_release(lease& which, release_done done) {
     auto& engine = hold->through();
     check_usable(engine);
     const auto lock = engine.lock();
+    check_open(engine);
     engine.begin_unattended();
     const auto tell = [&engine, done = std::move(done)](release_result outcome) {
         engine.end_unattended();
@@ -100,6 +107,7 @@ std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl
     check_extension(*hold, ttl);
     auto& engine = hold->through();
     const auto lock = engine.lock();
+    check_open(engine);
     engine.begin_unattended();
     runtime::renewal::start(hold, ttl, clock::now(),
                             [&engine, hold, done = std::move(done)](const runtime::renewal& over) {

@@ -8,6 +8,7 @@
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -17,18 +18,22 @@
 
 /// The operations of mutex and lease as Asio asynchronous operations.
 ///
-///   mutex::async_acquire(how, token)    void(std::exception_ptr, acquisition)
+///   mutex::async_acquire(token)         void(std::exception_ptr, acquisition)
+///   mutex::async_acquire(how, token)    the same, other than the mutex usually does
 ///   lease::async_release(token)         void(std::exception_ptr, release_result)
 ///   lease::async_renew(ttl, token)      void(std::exception_ptr)
 ///
 /// Completion: exactly once, through the token's associated executor, never inside the initiating
-/// call. The exception is a std::system_error with a holdfast::errc; with use_awaitable it is
-/// thrown. The work is done by the client's background thread; the caller's executor only runs
-/// the handler.
-/// Cancellation: the token's associated cancellation slot, any type, from any thread. An acquire
-/// then completes with errc::cancelled and leaves nothing behind at the servers. A release or
-/// renewal that has been sent cannot be unsent: it completes as it went.
-/// Lifetime: the mutex or lease must live until completion.
+/// call. The exception is a std::system_error with a holdfast::errc, also where the call itself was
+/// wrong; with use_awaitable it is thrown. The work is done by the client's background thread; the
+/// caller's executor only runs the handler.
+/// Cancellation: the token's associated cancellation slot, any type, emitted where the handler
+/// would run, as Asio asks. An acquire then completes with errc::cancelled and leaves nothing
+/// behind at the servers. A release or renewal that has been sent cannot be unsent: it completes
+/// as it went.
+/// Lifetime: the mutex or lease must live until completion; the options are copied.
+/// GCC before 13 miscompiles braces inside a co_await expression, `co_await
+/// m.async_acquire({.ttl = 5s}, ...)`: give such options a name first.
 namespace holdfast {
 namespace detail {
 
@@ -38,16 +43,18 @@ class completion {
   public:
     explicit completion(Handler handler)
         : handler_(std::move(handler)),
+          slot_(boost::asio::get_associated_cancellation_slot(handler_)),
           executor_(boost::asio::prefer(boost::asio::get_associated_executor(handler_),
                                         boost::asio::execution::outstanding_work.tracked)) {}
 
     template <typename... Results>
     void operator()(Results... results) {
         auto executor = std::move(executor_);
-        boost::asio::post(
-            executor, [handler = std::move(handler_), ... results = std::move(results)]() mutable {
-                std::move(handler)(std::move(results)...);
-            });
+        boost::asio::post(executor, [handler = std::move(handler_), slot = slot_,
+                                     ... results = std::move(results)]() mutable {
+            if (slot.is_connected()) slot.clear();
+            std::move(handler)(std::move(results)...);
+        });
     }
 
   private:
@@ -56,22 +63,28 @@ class completion {
         boost::asio::execution::outstanding_work.tracked))>;
 
     Handler handler_;
+    boost::asio::associated_cancellation_slot_t<Handler> slot_;
     executor_type executor_;
 };
 
-/// Starts an operation with `start(done)`, and lets the handler's cancellation slot cancel it.
-template <typename Handler, typename Start>
-void initiate(Handler&& handler, Start&& start) {
+/// Starts an operation with `start(done)`, and lets the handler's cancellation slot cancel it. What
+/// `start` throws completes it too, with `none` for results.
+template <typename Handler, typename Start, typename... None>
+void initiate(Handler&& handler, Start&& start, None... none) {
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto done = std::make_shared<completion<std::decay_t<Handler>>>(std::forward<Handler>(handler));
-    // The slot must be filled before the completion can run, or it would outlive its operation.
-    auto under_way = std::make_shared<std::weak_ptr<pending>>();
+    // The slot is filled before the operation starts: its completion empties it again.
+    auto under_way = std::make_shared<std::shared_ptr<pending>>();
     if (slot.is_connected()) {
         slot.assign([under_way](boost::asio::cancellation_type) {
-            if (auto operation = under_way->lock()) operation->cancel();
+            if (*under_way) (*under_way)->cancel();
         });
     }
-    *under_way = start([done](auto... results) { (*done)(std::move(results)...); });
+    try {
+        *under_way = start([done](auto... results) { (*done)(std::move(results)...); });
+    } catch (...) {
+        (*done)(std::current_exception(), std::move(none)...);
+    }
 }
 
 }  // namespace detail
@@ -80,20 +93,31 @@ template <typename CompletionToken>
 auto mutex::async_acquire(const acquire_options& how, CompletionToken&& token) {
     return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, acquisition)>(
         [this](auto handler, acquire_options options) {
-            detail::initiate(std::move(handler), [&](detail::acquire_done done) {
-                return detail::start_acquire(*this, options, std::move(done));
-            });
+            detail::initiate(
+                std::move(handler),
+                [&](detail::acquire_done done) {
+                    return detail::start_acquire(*this, options, std::move(done));
+                },
+                acquisition{});
         },
         token, how);
+}
+
+template <typename CompletionToken>
+auto mutex::async_acquire(CompletionToken&& token) {
+    return async_acquire(how(), std::forward<CompletionToken>(token));
 }
 
 template <typename CompletionToken>
 auto lease::async_release(CompletionToken&& token) {
     return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, release_result)>(
         [this](auto handler) {
-            detail::initiate(std::move(handler), [&](detail::release_done done) {
-                return detail::start_release(*this, std::move(done));
-            });
+            detail::initiate(
+                std::move(handler),
+                [&](detail::release_done done) {
+                    return detail::start_release(*this, std::move(done));
+                },
+                release_result::unknown);
         },
         token);
 }

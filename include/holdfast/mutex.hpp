@@ -129,6 +129,8 @@ class mutex {
 
     /// Waits without blocking, as an Asio asynchronous operation: see holdfast/asio.hpp.
     template <typename CompletionToken>
+    auto async_acquire(CompletionToken&& token);
+    template <typename CompletionToken>
     auto async_acquire(const acquire_options& how, CompletionToken&& token);
 
     [[nodiscard]] const std::string& key() const noexcept;
