@@ -16,6 +16,9 @@ namespace {
 // Looking costs a system call. A busy client looks all the time; this is for one that was idle.
 constexpr core::duration longest_blindness = std::chrono::milliseconds(20);
 
+// As background_until_: it is not asleep, and will look before it sleeps.
+constexpr auto awake = core::time_point::min();
+
 // Waits are relative: condition variables know no CLOCK_BOOTTIME. After a suspend they are late,
 // and what counts is compared with the right clock anyway.
 void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
@@ -51,19 +54,19 @@ void driver::finished(waiter& who) {
 }
 
 void driver::attend_by(core::time_point when) {
-    if (when >= background_until_ && background_.joinable()) return;
     start_background();
-    background_until_ = std::min(background_until_, when);
-    background_wake_.notify_one();
+    if (when >= background_until_) return;
+    background_until_ = when;
+    wake_background();
 }
 
 void driver::call_back(std::function<void()> callback) {
     callbacks_.push_back(std::move(callback));
+    start_background();
     wake_background();
 }
 
 void driver::wake_background() {
-    start_background();
     background_wake_.notify_one();
     const bool background_drives = driving_ && driver_ == nullptr;
     if (background_drives && driver_thread_ != std::this_thread::get_id()) interrupt();
@@ -83,11 +86,14 @@ void driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) {
 void driver::turn(std::unique_lock<std::mutex>& lock) {
     driven_.flush();
     const auto until = driven_.wake_at();
+    if (driver_ == nullptr) background_until_ = until;
     lock.unlock();
     if (until == core::never) {
         io_->run_one();
+    } else if (const auto now = clock::now(); now < until) {
+        io_->run_one_for(until - now);
     } else {
-        io_->run_one_for(until - clock::now());
+        io_->poll();
     }
     lock.lock();
     looked_at_ = clock::now();
@@ -121,7 +127,9 @@ void driver::pass_on() {
     const auto next = std::find_if(sleepers_.begin(), sleepers_.end(),
                                    [](const waiter* sleeper) { return !sleeper->done; });
     if (next != sleepers_.end()) return (*next)->wake.notify_one();
-    if (driven_.unattended()) wake_background();
+    if (!driven_.unattended()) return;
+    start_background();
+    wake_background();
 }
 
 // The thread takes no signals: a program's handlers should run where the program expects them.
@@ -138,22 +146,19 @@ void driver::start_background() {
 void driver::run_background() {
     std::unique_lock lock(guard_);
     while (!stopping_) {
+        background_until_ = awake;
         run_callbacks(lock);
         if (stopping_) break;
-        if (!driving_ && driven_.unattended()) {
-            drive(lock, nullptr);
+        const bool due = clock::now() >= driven_.wake_at();
+        if (!driving_ && (due || driven_.unattended())) {
+            drive(lock, nullptr);  // when due, answers may lie unread since the last caller left
             pass_on();
-            continue;
-        }
-        if (clock::now() >= driven_.wake_at()) {
-            // Answers may lie unread: nobody has looked since the last caller left.
-            if (!driving_) poll(lock);
+        } else if (due) {
             driven_.fire(clock::now());
-            driven_.flush();
-            continue;
+        } else {
+            background_until_ = driven_.wake_at();
+            wait_until(lock, background_wake_, background_until_);
         }
-        background_until_ = driven_.wake_at();
-        wait_until(lock, background_wake_, background_until_);
     }
     run_callbacks(lock);
 }

@@ -107,7 +107,7 @@ class driver {
 
     std::thread background_;
     std::condition_variable background_wake_;
-    core::time_point background_until_ = core::never;
+    core::time_point background_until_ = core::never;  // when it looks again by itself
     std::vector<std::function<void()>> callbacks_;
     bool stopping_ = false;
 };
