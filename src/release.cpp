@@ -7,6 +7,15 @@
 #include "runtime/failures.hpp"
 
 namespace holdfast::detail {
+namespace {
+
+[[noreturn]] void raise_lost(const runtime::hold& which) {
+    const bool foreseen = which.announced() && !which.lost(clock::now());
+    throw std::system_error(errc::lost, "lock '" + which.what().keys.lock + "'" +
+                                            (foreseen ? ", as announced by its stop_token" : ""));
+}
+
+}  // namespace
 
 bool begin_release(runtime::hold& which, runtime::releasing::listener done) {
     const auto now = clock::now();
@@ -40,7 +49,7 @@ release_result release(runtime::hold& which) noexcept {
 void let_go(runtime::hold& which) noexcept {
     auto& engine = which.through();
     if (engine.in_child()) return;
-    if (which.what().await_release) {
+    if (which.what().await_release && !which.lost(clock::now())) {  // lost: nothing to wait for
         release(which);
         return;
     }
@@ -84,13 +93,14 @@ void check_extension(runtime::hold& which, std::chrono::milliseconds ttl) {
                                     format_duration(min_ttl) + " and max_ttl, " +
                                     format_duration(longest) + ", and above twice the guard_time");
     }
+    if (which.announced()) raise_lost(which);
 }
 
 void check_renewed(const runtime::hold& which, const runtime::renewal& attempt) {
-    if (attempt.machine().current() == core::renew::state::extended) return;
-    if (attempt.machine().current() == core::renew::state::lost || which.lost(clock::now())) {
-        throw std::system_error(errc::lost, "lock '" + which.what().keys.lock + "'");
-    }
+    const auto how = attempt.machine().current();
+    const bool gone = how == core::renew::state::lost || which.lost(clock::now());
+    if (gone || which.announced()) raise_lost(which);
+    if (how == core::renew::state::extended) return;
     runtime::raise(attempt.last_failure());
 }
 

@@ -82,7 +82,8 @@ class lease {
     void ensure_held() const;
     void ensure_held(std::error_code& error) const noexcept;
 
-    /// Lets the lease live for `ttl` from now, if that is longer. Throws errc::lost, or
+    /// Lets the lease live for `ttl` from now, if that is longer and max_hold allows it. Throws
+    /// errc::lost, also once stop_token() has announced the loss, which cannot be taken back; or
     /// errc::unreachable when it could not be confirmed: then the old deadline stands.
     void extend(std::chrono::milliseconds ttl);
     bool extend(std::chrono::milliseconds ttl, std::error_code& error);

@@ -87,6 +87,7 @@ struct acquire_options {
     std::chrono::milliseconds loss_notice{0};
 
     /// Wait for the server's answer in unlock() and destructors. False: it is sent, not awaited.
+    /// That of a lost lease never is.
     bool await_release = true;
 
     std::string label{};  // instead of the client's

@@ -44,7 +44,7 @@ std::stop_token hold::stop_token() {
     const auto lock = engine_->lock();
     if (!stop_) {
         stop_.emplace();
-        if (announced_) stop_->request_stop();  // nobody can have registered a callback yet
+        if (announced()) stop_->request_stop();  // nobody can have registered a callback yet
     }
     return stop_->get_token();
 }
@@ -78,7 +78,7 @@ void hold::carry_out(const core::keeper::decision& next, core::time_point now) {
 }
 
 void hold::announce() {
-    if (std::exchange(announced_, true)) return;
+    if (announced_.exchange(true, std::memory_order_acq_rel)) return;
     engine_->log(log_level::warning, "lease_ending",
                  "the lease will not be renewed; its deadline is near", grant_.what->keys.lock);
     if (!stop_) return;

@@ -38,6 +38,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] core::local_id id() const { return id_; }
     [[nodiscard]] core::time_point valid_until() const;
     [[nodiscard]] bool lost(core::time_point now) const;
+    [[nodiscard]] bool announced() const { return announced_.load(std::memory_order_acquire); }
     [[nodiscard]] engine& through() const { return *engine_; }
     [[nodiscard]] const engine_pointer& shared_engine() const { return engine_; }
     [[nodiscard]] std::stop_token stop_token();  // takes the lock
@@ -74,7 +75,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     std::atomic<bool> gone_ = false;  // found out or given up before the deadline
     std::size_t place_ = 0;
     bool ended_ = false;
-    bool announced_ = false;
+    std::atomic<bool> announced_ = false;
     std::optional<std::stop_source> stop_;  // made when first asked for
 };
 
