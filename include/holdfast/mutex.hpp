@@ -126,6 +126,12 @@ class mutex {
         std::stop_token stop = {}) {
         return acquire_until(detail::on_our_clock(when), how, stop);
     }
+    template <typename Clock, typename Duration>
+    [[nodiscard]] acquisition try_acquire_until(
+        const std::chrono::time_point<Clock, Duration>& when, const acquire_options& how,
+        std::stop_token stop, std::error_code& error) {
+        return acquire_until(detail::on_our_clock(when), how, stop, error);
+    }
 
     /// Waits without blocking, as an Asio asynchronous operation: see holdfast/asio.hpp.
     template <typename CompletionToken>

@@ -25,9 +25,20 @@ class recursive_mutex {
     bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
         return reenter() || enter(inner_.try_lock_for(wait));
     }
+    template <typename Rep, typename Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait, std::error_code& error) {
+        error.clear();
+        return reenter() || enter(inner_.try_lock_for(wait, error));
+    }
     template <typename Clock, typename Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
         return reenter() || enter(inner_.try_lock_until(when));
+    }
+    template <typename Clock, typename Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when,
+                        std::error_code& error) {
+        error.clear();
+        return reenter() || enter(inner_.try_lock_until(when, error));
     }
 
     void unlock() noexcept;
