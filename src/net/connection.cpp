@@ -63,7 +63,10 @@ void connection::flush() {
 void connection::expire(clock::time_point now) {
     if (state_ == state::down) return;
     if (state_ != state::ready) {
-        if (now >= opening_until_) go_down({.message = "no answer while connecting"});
+        const bool maybe_plain = settings_.where.tls && state_ == state::opening;
+        const auto* const hint = maybe_plain ? "; is it a port for TLS?" : "";
+        if (now >= opening_until_)
+            go_down({.message = std::string("no answer while connecting") + hint});
         return;
     }
     while (expired_ < slots_.size() && now >= slots_[expired_].deadline) {
@@ -92,18 +95,18 @@ void connection::on_open(std::optional<failure> why_not) {
     read_more();
 }
 
-void connection::on_written(bool ok) {
+void connection::on_written() {
     writing_.clear();
-    if (!ok) return go_down({.message = "connection lost while writing"});
     flush();
 }
 
-void connection::on_read(bool ok, std::size_t bytes) {
-    if (!ok) {
-        const bool greeted = state_ == state::ready;
-        return go_down({.message = greeted ? "connection closed by the server"
-                                           : "connection closed during the handshake"});
-    }
+void connection::on_broken(const failure& why) {
+    auto reason = why;
+    if (state_ == state::greeting) reason.message += " during the handshake";
+    go_down(reason);
+}
+
+void connection::on_read(std::size_t bytes) {
     heard_ = clock::now();
     received_ += bytes;
     take_frames();

@@ -88,8 +88,9 @@ class connection final : private transport::events {
     };
 
     void on_open(std::optional<failure> why_not) override;
-    void on_read(bool ok, std::size_t bytes) override;
-    void on_written(bool ok) override;
+    void on_read(std::size_t bytes) override;
+    void on_written() override;
+    void on_broken(const failure& why) override;
 
     void read_more();
     void take_frames();

@@ -175,9 +175,16 @@ void handshake::on_enlisted(resp::view reply) {
     state_ = state::done;
 }
 
+// Servers repeat the arguments of commands that they do not know.
 void handshake::fail(failure why) {
     state_ = state::failed;
     why_ = std::move(why);
+    if (who_.password.empty()) return;
+    for (auto at = why_.message.find(who_.password); at != why_.message.npos;
+         at = why_.message.find(who_.password, at)) {
+        why_.message.replace(at, who_.password.size(), "***");
+        at += 3;
+    }
 }
 
 }  // namespace holdfast::net

@@ -1,6 +1,7 @@
 #include "net/node.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace holdfast::net {
@@ -17,7 +18,9 @@ node::node(boost::asio::io_context& io, std::mutex& guard, settings how, listene
       settings_(std::move(how)),
       listener_(whom),
       delay_(first_delay, longest_delay),
-      judge_(settings_.link.policy) {}
+      judge_(settings_.link.policy) {
+    transport::check(io_, settings_.link.where);
+}
 
 void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
                 clock::time_point deadline, clock::time_point now) {
@@ -69,8 +72,12 @@ clock::time_point node::wake_at() const {
 
 void node::connect(clock::time_point now, state as) {
     state_ = as;
-    connection_ = std::make_unique<connection>(io_, guard_, settings_.link,
-                                               static_cast<connection::owner&>(*this), now);
+    try {
+        connection_ = std::make_unique<connection>(io_, guard_, settings_.link,
+                                                   static_cast<connection::owner&>(*this), now);
+    } catch (const std::system_error& thrown) {  // TLS files that have gone bad since
+        on_down({.code = errc::invalid_option, .message = thrown.what()});
+    }
 }
 
 void node::on_ready(const greeting& said) {

@@ -45,6 +45,7 @@ class node final : private connection::owner {
         bool patient = true;
     };
 
+    /// Throws as transport::check() does.
     node(boost::asio::io_context& io, std::mutex& guard, settings how, listener& whom);
 
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,

@@ -2,34 +2,35 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/ssl.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <cstring>
 #include <utility>
 #include <vector>
+
+#include "net/locking_executor.hpp"
+#include "net/tls.hpp"
 
 namespace holdfast::net {
 namespace {
 
 namespace asio = boost::asio;
-namespace ssl = boost::asio::ssl;
 using error_code = boost::system::error_code;
 using stream_protocol = asio::generic::stream_protocol;
 using socket_type = stream_protocol::socket;
-using tls_type = ssl::stream<socket_type>;
 
 socket_type& lowest(socket_type& stream) { return stream; }
-socket_type& lowest(tls_type& stream) { return stream.next_layer(); }
+socket_type& lowest(tls_stream& stream) { return stream.next_layer(); }
 
 // Asio's own open() leaves the descriptor to be inherited by every program that is executed.
 error_code open_socket(socket_type& socket, const stream_protocol& protocol) {
@@ -47,22 +48,26 @@ error_code open_socket(socket_type& socket, const stream_protocol& protocol) {
     return error;
 }
 
-failure cannot_connect(const error_code& error) {
-    return {.code = errc::unreachable, .message = error.message()};
+failure explain(const error_code& error) {
+    if (error == asio::error::eof || error == asio::ssl::error::stream_truncated) {
+        return {.message = "connection closed by the server"};
+    }
+    if (auto why = explain_tls(error)) return *why;
+    return {.message = error.message()};
 }
 
 template <typename Stream>
-class stream_transport final : public transport,
-                               public std::enable_shared_from_this<stream_transport<Stream>> {
+class stream_transport : public transport,
+                         public std::enable_shared_from_this<stream_transport<Stream>> {
   public:
-    template <typename... Arguments>
     stream_transport(asio::io_context& io, const endpoint& where, std::mutex& guard,
-                     events& listener, Arguments&&... arguments)
+                     events& listener, Stream stream)
         : where_(where),
           guard_(guard),
           listener_(&listener),
+          io_(io),
           resolver_(io),
-          stream_(std::forward<Arguments>(arguments)...) {}
+          stream_(std::move(stream)) {}
 
     void open() override {
         if (where_.transport == endpoint::transport_kind::unix_socket) {
@@ -85,30 +90,6 @@ class stream_transport final : public transport,
             }));
     }
 
-    void read(std::span<char> into) override {
-        stream_.async_read_some(asio::buffer(into.data(), into.size()),
-                                guarded([this](const error_code& error, std::size_t bytes) {
-                                    listener_->on_read(!error, bytes);
-                                }));
-    }
-
-    std::size_t write_now([[maybe_unused]] std::string_view what) noexcept override {
-        if constexpr (std::is_same_v<Stream, socket_type>) {
-            const auto sent = ::send(stream_.native_handle(), what.data(), what.size(),
-                                     MSG_NOSIGNAL | MSG_DONTWAIT);
-            return sent > 0 ? static_cast<std::size_t>(sent) : 0;
-        } else {
-            return 0;
-        }
-    }
-
-    void write(std::string_view what) override {
-        asio::async_write(stream_, asio::buffer(what),
-                          guarded([this](const error_code& error, std::size_t) {
-                              listener_->on_written(!error);
-                          }));
-    }
-
     bool hung_up() noexcept override {
         pollfd wanted{lowest(stream_).native_handle(), POLLRDHUP, 0};
         return ::poll(&wanted, 1, 0) > 0;
@@ -126,18 +107,36 @@ class stream_transport final : public transport,
         if (lowest(stream_).is_open()) ::close(lowest(stream_).native_handle());
     }
 
-  private:
+  protected:
     // A handler that keeps the transport alive, holds the lock, and is silent after close().
     template <typename Handler>
     auto guarded(Handler handler) {
-        return [self = this->shared_from_this(), handler](const auto&... arguments) {
-            const std::lock_guard lock(self->guard_);
-            if (self->listener_ != nullptr) handler(arguments...);
-        };
+        auto self = this->shared_from_this();
+        if constexpr (std::is_same_v<Stream, tls_stream>) {
+            return asio::bind_executor(locking_executor(io_, guard_),
+                                       [self, handler](const auto&... arguments) {
+                                           if (self->listener_ != nullptr) handler(arguments...);
+                                       });
+        } else {
+            return [self, handler](const auto&... arguments) {
+                const std::lock_guard lock(self->guard_);
+                if (self->listener_ != nullptr) handler(arguments...);
+            };
+        }
     }
 
+    virtual void secure() = 0;
+
+    void opened(std::optional<failure> why_not) { listener_->on_open(std::move(why_not)); }
+
+    const endpoint& where() const { return where_; }
+    events& listener() { return *listener_; }
+    Stream& stream() { return stream_; }
+
+  private:
+    // Whoever calls open() is told later, also of what fails at once.
     void connect_next(const error_code& last) {
-        if (candidates_.empty()) return opened(cannot_connect(last));
+        if (candidates_.empty()) return give_up(last);
         const auto candidate = candidates_.front();
         candidates_.erase(candidates_.begin());
         error_code ignored;
@@ -151,103 +150,106 @@ class stream_transport final : public transport,
                                       }));
     }
 
-    void secure() {
-        if constexpr (std::is_same_v<Stream, tls_type>) {
-            stream_.async_handshake(
-                ssl::stream_base::client,
-                guarded([this](const error_code& error) { opened(tls_failure(error)); }));
-        } else {
-            opened(std::nullopt);
-        }
+    void give_up(const error_code& last) {
+        asio::post(io_, [self = this->shared_from_this(), last] {
+            const std::lock_guard lock(self->guard_);
+            if (self->listener_ != nullptr) self->opened(explain(last));
+        });
     }
-
-    std::optional<failure> tls_failure(const error_code& error) {
-        if (!error) return std::nullopt;
-        if constexpr (std::is_same_v<Stream, tls_type>) {
-            const auto verdict = SSL_get_verify_result(stream_.native_handle());
-            if (verdict != X509_V_OK) {
-                return failure{
-                    errc::untrusted,
-                    std::string("certificate refused: ") + X509_verify_cert_error_string(verdict),
-                    true};
-            }
-        }
-        if (error.category() == asio::error::get_ssl_category()) {
-            return failure{errc::protocol, "no TLS there: " + error.message(), true};
-        }
-        return failure{errc::unreachable, "TLS handshake: " + error.message(), false};
-    }
-
-    void opened(std::optional<failure> why_not) { listener_->on_open(std::move(why_not)); }
 
     endpoint where_;
     std::mutex& guard_;
     events* listener_;
+    asio::io_context& io_;
     asio::ip::tcp::resolver resolver_;
     std::vector<stream_protocol::endpoint> candidates_;
     Stream stream_;
 };
 
-[[noreturn]] void refuse(const std::string& what, const std::string& file,
-                         const error_code& error) {
-    throw std::system_error(errc::invalid_option, what + " '" + file + "': " + error.message());
-}
+class plain_transport final : public stream_transport<socket_type> {
+  public:
+    plain_transport(asio::io_context& io, const endpoint& where, std::mutex& guard,
+                    events& listener)
+        : stream_transport(io, where, guard, listener, socket_type(io)) {}
 
-std::shared_ptr<ssl::context> make_context(const tls_settings& settings) {
-    auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
-    SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
-    error_code error;
-    if (settings.ca_file.empty()) {
-        context->set_default_verify_paths(error);
-    } else {
-        context->load_verify_file(settings.ca_file, error);
-        if (error) refuse("cannot read the certificate authorities in", settings.ca_file, error);
+    void read(std::span<char> into) override {
+        stream().async_read_some(asio::buffer(into.data(), into.size()),
+                                 guarded([this](const error_code& error, std::size_t bytes) {
+                                     if (error) return listener().on_broken(explain(error));
+                                     listener().on_read(bytes);
+                                 }));
     }
-    if (!settings.certificate_file.empty()) {
-        context->use_certificate_chain_file(settings.certificate_file, error);
-        if (error) refuse("cannot use the certificate in", settings.certificate_file, error);
-    }
-    if (!settings.key_file.empty()) {
-        context->use_private_key_file(settings.key_file, ssl::context::pem, error);
-        if (error) refuse("cannot use the private key in", settings.key_file, error);
-    }
-    return context;
-}
 
-bool is_address(const std::string& name) {
-    error_code error;
-    asio::ip::make_address(name, error);
-    return !error;
-}
+    std::size_t write_now(std::string_view what) noexcept override {
+        const auto sent =
+            ::send(stream().native_handle(), what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        return sent > 0 ? static_cast<std::size_t>(sent) : 0;
+    }
 
-// The stream keeps a pointer into the context's data; OpenSSL counts references to it itself.
-tls_type make_tls(asio::io_context& io, const endpoint& where) {
-    const auto context = make_context(where.tls_options);
-    tls_type stream(io, *context);
-    const auto& settings = where.tls_options;
-    const auto name = settings.server_name.empty() ? where.host : settings.server_name;
-    if (!is_address(name)) {  // what SSL_set_tlsext_host_name does, less its C cast
-        SSL_ctrl(stream.native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                 const_cast<char*>(name.c_str()));
+    void write(std::string_view what) override {
+        asio::async_write(stream(), asio::buffer(what),
+                          guarded([this](const error_code& error, std::size_t) {
+                              if (error) return listener().on_broken(explain(error));
+                              listener().on_written();
+                          }));
     }
-    if (settings.verify) {
-        stream.set_verify_mode(ssl::verify_peer);
-        stream.set_verify_callback(ssl::host_name_verification(name));
-    } else {
-        stream.set_verify_mode(ssl::verify_none);
+
+  private:
+    void secure() override { opened(std::nullopt); }
+};
+
+/// Has buffers of its own: a TLS stream may come back to them after the socket was closed, when
+/// those of the caller are gone.
+class tls_transport final : public stream_transport<tls_stream> {
+  public:
+    tls_transport(asio::io_context& io, const endpoint& where, std::mutex& guard, events& listener)
+        : stream_transport(io, where, guard, listener, make_tls_stream(io, where)) {}
+
+    void read(std::span<char> into) override {
+        const auto size = std::min(into.size(), incoming_.size());
+        stream().async_read_some(asio::buffer(incoming_.data(), size),
+                                 guarded([this, into](const error_code& error, std::size_t bytes) {
+                                     if (error) return listener().on_broken(explain(error));
+                                     std::memcpy(into.data(), incoming_.data(), bytes);
+                                     listener().on_read(bytes);
+                                 }));
     }
-    return stream;
-}
+
+    std::size_t write_now(std::string_view) noexcept override { return 0; }
+
+    void write(std::string_view what) override {
+        outgoing_ = what;
+        asio::async_write(stream(), asio::buffer(outgoing_),
+                          guarded([this](const error_code& error, std::size_t) {
+                              if (error) return listener().on_broken(explain(error));
+                              listener().on_written();
+                          }));
+    }
+
+  private:
+    void secure() override {
+        stream().async_handshake(asio::ssl::stream_base::client,
+                                 guarded([this](const error_code& error) {
+                                     if (!error) return opened(std::nullopt);
+                                     opened(explain_tls_handshake(stream(), where(), error));
+                                 }));
+    }
+
+    std::array<char, std::size_t{16} * 1024> incoming_;
+    std::string outgoing_;
+};
 
 }  // namespace
 
+void transport::check(asio::io_context& io, const endpoint& where) {
+    const socket_type first(io);  // makes all that sockets share
+    if (where.tls) make_tls_stream(io, where);
+}
+
 std::shared_ptr<transport> transport::make(asio::io_context& io, const endpoint& where,
                                            std::mutex& guard, events& listener) {
-    if (where.tls) {
-        return std::make_shared<stream_transport<tls_type>>(io, where, guard, listener,
-                                                            make_tls(io, where));
-    }
-    return std::make_shared<stream_transport<socket_type>>(io, where, guard, listener, io);
+    if (where.tls) return std::make_shared<tls_transport>(io, where, guard, listener);
+    return std::make_shared<plain_transport>(io, where, guard, listener);
 }
 
 }  // namespace holdfast::net

@@ -19,21 +19,25 @@ namespace holdfast::net {
 /// One byte stream to a server: TCP, unix socket, or TLS over either.
 ///
 /// Every call is made with `guard` held; every event is delivered with it held, from whichever
-/// thread runs the io_context. After close() no event comes any more. Buffers stay valid until
-/// their event or close(): they are kept alive by whoever closes.
+/// thread runs the io_context, never inside a call. After close() no event comes any more. Buffers
+/// stay valid until their event or close(): they are kept alive by whoever closes.
 class transport {
   public:
     class events {
       public:
         virtual void on_open(std::optional<failure> why_not) = 0;
-        virtual void on_read(bool ok, std::size_t bytes) = 0;
-        virtual void on_written(bool ok) = 0;
+        virtual void on_read(std::size_t bytes) = 0;
+        virtual void on_written() = 0;
+        virtual void on_broken(const failure& why) = 0;  // while reading or writing
 
       protected:
         ~events() = default;
     };
 
-    /// Throws std::system_error with errc::invalid_option where TLS files cannot be used.
+    /// Throws std::system_error, with errc::invalid_option where TLS files cannot be used.
+    static void check(boost::asio::io_context& io, const endpoint& where);
+
+    /// Throws as check() does, if anything has changed since.
     static std::shared_ptr<transport> make(boost::asio::io_context& io, const endpoint& where,
                                            std::mutex& guard, events& listener);
 

@@ -9,6 +9,7 @@ void cleanup::start(engine& through, core::node_set where, plan_pointer what, st
     const boost::intrusive_ptr<net::exchange> self(
         new cleanup(through, std::move(what), std::move(owner), until));
     where.for_each([&](core::node_index node) { through.send(node, self, node.value, now); });
+    through.driving().attend_by(through.overdue_at());
 }
 
 cleanup::cleanup(engine& through, plan_pointer what, std::string owner, core::time_point until)

@@ -1,0 +1,309 @@
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <thread>
+
+#include "integration/client_list.hpp"
+#include "integration/fake_redis.hpp"
+#include "integration/library.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/file_descriptor.hpp"
+
+/// How the library reaches a server and introduces itself.
+namespace holdfast::test {
+namespace {
+
+void expect_locks(const options& settings) {
+    client through(settings);
+    mutex one(through, "k");
+    EXPECT_TRUE(one.try_lock());
+    EXPECT_FALSE(mutex(through, "k").try_acquire());
+    one.unlock();
+}
+
+/// What a single attempt throws.
+thrown_error failure_of(const options& settings) {
+    client through(settings);
+    return error_of([&] { (void)mutex(through, "k").try_acquire(); });
+}
+
+TEST(connection, uses_version_3_and_gives_itself_a_name) {
+    const redis_server server;
+    client through(server.url());
+    through.connect();
+    const auto found = connections_named(server, "holdfast");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].at("resp"), "3");
+    EXPECT_TRUE(contains(found[0].at("flags"), "t")) << "tracking";
+}
+
+TEST(connection, takes_the_name_that_it_is_given) {
+    const redis_server server;
+    auto settings = settings_for(server.url());
+    settings.client_name = "billing";
+    client through(settings);
+    through.connect();
+    EXPECT_EQ(connections_named(server, "billing").size(), 1U);
+    EXPECT_EQ(connections_named(server, "holdfast").size(), 0U);
+}
+
+TEST(connection, falls_back_to_version_2_where_hello_is_unknown) {
+    const redis_server server({.configuration = {"rename-command HELLO \"\""}});
+    client through(server.url());
+    client other(server.url());
+    auto theirs = mutex(other, "k").acquire();
+    const auto found = connections_named(server, "holdfast");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].at("resp"), "2");
+    std::thread waiter([&] { EXPECT_TRUE(mutex(through, "k").try_acquire_for(surely)); });
+    EXPECT_TRUE(eventually(surely, [&] { return through.statistics().denied > 3; })) << "polls";
+    theirs.release();
+    waiter.join();
+}
+
+TEST(connection, falls_back_to_version_2_where_version_3_is_refused) {
+    const hostile_server server(fake_redis([](std::string_view command) -> std::string {
+        return asks(command, "2") ? "*2\r\n:1\r\n:7\r\n" : ":1\r\n";  // acquire has two keys
+    }));
+    client through(server.url());
+    auto held = mutex(through, "k").acquire();
+    EXPECT_EQ(held.token(), 7U);
+    EXPECT_EQ(held.release(), release_result::released);
+}
+
+TEST(connection, authenticates_with_the_password_of_the_url_or_the_options) {
+    const redis_server server({.password = "s3cret"});
+    expect_locks(settings_for("redis://:s3cret@127.0.0.1:" + std::to_string(server.port())));
+    auto settings = settings_for(server.url());
+    settings.password = "s3cret";
+    expect_locks(settings);
+}
+
+TEST(connection, authenticates_as_a_user) {
+    const redis_server server;
+    server.command({"ACL", "SETUSER", "alice", "on", ">pa ss/w@rd", "~*", "&*", "+@all"});
+    expect_locks(
+        settings_for("redis://alice:pa%20ss%2Fw%40rd@127.0.0.1:" + std::to_string(server.port())));
+    auto settings = settings_for(server.url());
+    settings.user = "alice";
+    settings.password = "pa ss/w@rd";
+    expect_locks(settings);
+}
+
+TEST(connection, authenticates_without_hello_too) {
+    const redis_server server(
+        {.configuration = {"rename-command HELLO \"\""}, .password = "s3cret"});
+    expect_locks(settings_for("redis://:s3cret@127.0.0.1:" + std::to_string(server.port())));
+    server.command({"ACL", "SETUSER", "alice", "on", ">pw", "~*", "&*", "+@all"});
+    expect_locks(settings_for("redis://alice:pw@127.0.0.1:" + std::to_string(server.port())));
+    const auto error =
+        failure_of(settings_for("redis://:wrong-one@127.0.0.1:" + std::to_string(server.port())));
+    EXPECT_EQ(error.code, errc::authentication);
+    EXPECT_FALSE(contains(error.what, "wrong-one")) << error.what;
+}
+
+TEST(connection, a_wrong_or_missing_password_is_an_error_at_once_that_names_the_node) {
+    const redis_server server({.password = "s3cret"});
+    const auto port = std::to_string(server.port());
+    for (const auto& url : {"redis://127.0.0.1:" + port, "redis://:wrong-one@127.0.0.1:" + port,
+                            "redis://bob:wrong-one@127.0.0.1:" + port}) {
+        client through(settings_for(url));
+        const stopwatch watch;
+        const auto error = error_of([&] { mutex(through, "k").lock(); });
+        EXPECT_LT(watch.elapsed(), 1s * slowness) << "asking again changes nothing";
+        EXPECT_EQ(error.code, errc::authentication) << error.what;
+        EXPECT_TRUE(contains(error.what, "127.0.0.1:" + port)) << error.what;
+        EXPECT_FALSE(contains(error.what, "wrong-one")) << error.what;
+    }
+}
+
+TEST(connection, a_password_is_not_shown_even_if_the_server_repeats_it) {
+    const hostile_server server(
+        hostile::always("-ERR unknown command `AUTH`, with args beginning with: `hunter2`, \r\n"));
+    const auto error =
+        failure_of(settings_for("redis://:hunter2@127.0.0.1:" + std::to_string(server.port())));
+    EXPECT_TRUE(error.code);
+    EXPECT_FALSE(contains(error.what, "hunter2")) << error.what;
+}
+
+TEST(connection, selects_the_database_of_the_url) {
+    const redis_server server;
+    client through(server.url() + "/3");
+    const auto held = mutex(through, "k").acquire();
+    auto plain = raw_client::connect_tcp(server.port());
+    EXPECT_EQ(plain.command({"EXISTS", "k"}).integer, 0);
+    plain.command({"SELECT", "3"});
+    EXPECT_EQ(plain.command({"EXISTS", "k"}).integer, 1);
+    client elsewhere(server.url());
+    EXPECT_TRUE(mutex(elsewhere, "k").try_acquire());
+}
+
+TEST(connection, a_database_that_does_not_exist_is_an_error) {
+    const redis_server server;
+    const auto error = failure_of(settings_for(server.url() + "/99"));
+    EXPECT_EQ(error.code, errc::server_error);
+    EXPECT_TRUE(contains(error.what, "DB index")) << error.what;
+}
+
+TEST(connection, works_over_a_unix_socket) {
+    const redis_server server;
+    expect_locks(settings_for(server.unix_url()));
+    const auto error = failure_of(settings_for("unix:///nowhere/redis.sock"));
+    EXPECT_EQ(error.code, errc::unreachable);
+    EXPECT_TRUE(contains(error.what, "unix:/nowhere/redis.sock")) << error.what;
+}
+
+TEST(connection, resolves_names) {
+    const redis_server server;
+    expect_locks(settings_for("redis://localhost:" + std::to_string(server.port())));
+    const auto error = failure_of(settings_for("redis://no-such-host.invalid:6379"));
+    EXPECT_EQ(error.code, errc::unreachable);
+    EXPECT_TRUE(contains(error.what, "no-such-host.invalid:6379")) << error.what;
+}
+
+TEST(connection, a_refused_connection_says_where) {
+    const port_reservation nobody;
+    const auto name = "127.0.0.1:" + std::to_string(nobody.port());
+    auto settings = settings_for("redis://" + name);
+    const auto error = failure_of(settings);
+    EXPECT_EQ(error.code, errc::unreachable);
+    EXPECT_TRUE(contains(error.what, name)) << error.what;
+    EXPECT_TRUE(contains(error.what, "refused")) << error.what;
+    client through(settings);
+    EXPECT_EQ(error_of([&] { through.connect(); }).code, errc::unreachable);
+}
+
+TEST(connection, a_waiting_lock_is_patient_with_a_server_that_is_down) {
+    const port_reservation nobody;
+    auto settings = settings_for("redis://127.0.0.1:" + std::to_string(nobody.port()));
+    settings.patience = 300ms;
+    client through(settings);
+    const stopwatch watch;
+    EXPECT_EQ(error_of([&] { mutex(through, "k").lock(); }).code, errc::unreachable);
+    EXPECT_GE(watch.elapsed(), 300ms);
+    EXPECT_LT(watch.elapsed(), 300ms + promptly);
+}
+
+TEST(connection, is_shared_by_all_threads) {
+    const redis_server server;
+    client through(server.url());
+    std::vector<std::thread> workers;
+    for (int n = 0; n < 8; ++n) {
+        workers.emplace_back([&, n] {
+            for (int round = 0; round < 20; ++round) {
+                const auto held = mutex(through, std::to_string(n)).acquire();
+            }
+        });
+    }
+    for (auto& worker : workers) worker.join();
+    EXPECT_EQ(connections_named(server, "holdfast").size(), 1U);
+    EXPECT_EQ(through.statistics().connected, 1U);
+}
+
+TEST(connection, a_request_past_its_deadline_does_not_break_it) {
+    const redis_server server;
+    fault_proxy network(server.port());
+    auto settings = settings_for(network.url());
+    settings.node_timeout = 100ms * slowness;
+    client through(settings);
+    through.connect();
+    network.delay(direction::to_client, 150ms * slowness);
+    const auto error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
+    EXPECT_EQ(error.code, errc::unreachable);
+    EXPECT_TRUE(contains(error.what, "no answer in time")) << error.what;
+    network.heal();
+    EXPECT_TRUE(mutex(through, "other").try_acquire_for(surely));
+    EXPECT_EQ(through.statistics().connected, 1U);
+    EXPECT_TRUE(eventually(surely, [&] { return !server.exists("k"); })) << "cleaned up";
+}
+
+TEST(connection, is_given_up_when_the_server_stays_silent) {
+    const redis_server server;
+    fault_proxy network(server.port());
+    auto settings = settings_for(network.url());
+    settings.node_timeout = 50ms * slowness;
+    client through(settings);
+    through.connect();
+    network.silence();
+    EXPECT_EQ(error_of([&] { (void)mutex(through, "k").try_acquire(); }).code, errc::unreachable);
+    EXPECT_TRUE(eventually(surely, [&] { return network.counters().connections > 1; }));
+    network.heal();
+    EXPECT_TRUE(mutex(through, "k").try_acquire_for(surely));
+}
+
+TEST(connection, takes_no_longer_to_fail_than_the_connect_timeout) {
+    const redis_server server;
+    fault_proxy network(server.port());
+    network.silence();
+    auto settings = settings_for(network.url());
+    settings.connect_timeout = 100ms;
+    client through(settings);
+    const stopwatch watch;
+    const auto error = error_of([&] { through.connect(); });
+    EXPECT_EQ(error.code, errc::unreachable) << error.what;
+    EXPECT_GE(watch.elapsed(), 100ms);
+    EXPECT_LT(watch.elapsed(), 100ms + promptly);
+}
+
+TEST(connection, is_made_again_with_growing_pauses) {
+    const hostile_server server(hostile::closes_at_once());
+    client through(server.url());
+    EXPECT_EQ(error_of([&] { through.connect(); }).code, errc::unreachable);
+    EXPECT_TRUE(eventually(surely, [&] { return server.connections() >= 3; }));
+    std::this_thread::sleep_for(1s);
+    EXPECT_LE(server.connections(), 12U) << "20 ms, 40, 80, 160, ... in a second";
+}
+
+TEST(connection, works_when_every_byte_comes_alone) {
+    const redis_server server;
+    fault_proxy network(server.port());
+    network.split(true);
+    client through(network.url());
+    for (int round = 0; round < 5; ++round) {
+        auto held = mutex(through, "k").acquire();
+        EXPECT_EQ(held.release(), release_result::released);
+    }
+}
+
+TEST(connection, without_file_descriptors_fails_and_recovers) {
+    const redis_server server;
+    client through(server.url());
+    std::vector<file_descriptor> all;
+    rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    rlimit few = before;
+    few.rlim_cur = 200;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    for (;;) {
+        file_descriptor one(::dup(0));
+        if (!one) break;
+        all.push_back(std::move(one));
+    }
+    const auto error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
+    EXPECT_EQ(error.code, errc::unreachable);
+    EXPECT_TRUE(contains(error.what, "Too many open files")) << error.what;
+    all.clear();
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_TRUE(mutex(through, "k").try_acquire_for(surely));
+}
+
+TEST(connection, is_not_inherited_by_programs_that_are_executed) {
+    const redis_server server;
+    client through(server.url());
+    through.connect();
+    int without = 0;
+    for (int number = 3; number < 256; ++number) {
+        const int flags = ::fcntl(number, F_GETFD);
+        sockaddr_storage peer{};
+        socklen_t size = sizeof peer;
+        const bool connected =
+            flags >= 0 && ::getpeername(number, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+        if (connected && (flags & FD_CLOEXEC) == 0) ++without;
+    }
+    EXPECT_EQ(without, 0);
+}
+
+}  // namespace
+}  // namespace holdfast::test
