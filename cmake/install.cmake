@@ -52,17 +52,12 @@ elseif(holdfast_manuals)
   message(WARNING "scdoc not found: the manual pages are not built")
 endif()
 
-# tools/holdfast/completions/{holdfast.bash,_holdfast,holdfast.fish}
-set(completions ${PROJECT_SOURCE_DIR}/tools/holdfast/completions)
-if(EXISTS ${completions}/holdfast.bash)
+if(HOLDFAST_TOOL)
+  set(completions ${PROJECT_SOURCE_DIR}/tools/holdfast/completions)
   install(FILES ${completions}/holdfast.bash RENAME holdfast
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-endif()
-if(EXISTS ${completions}/_holdfast)
   install(FILES ${completions}/_holdfast
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-endif()
-if(EXISTS ${completions}/holdfast.fish)
   install(FILES ${completions}/holdfast.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()

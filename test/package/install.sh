@@ -20,18 +20,12 @@ if grep -rIl -e "$scratch/installed" -e "$SOURCE" "$prefix"; then
     fail "the files above know where they were built or installed"
 fi
 
-# The command has no version before it exists, and must run from its new place once it does.
-if [[ -e $prefix/bin/holdfast ]]; then
-    said=$("$prefix/bin/holdfast" version)
-    [[ $said == *"$version"* ]] || fail "holdfast version said '$said' instead of $version"
-fi
-
-# A client can be linked once its implementation is in the library, not when only its header is.
-with_client=OFF
-symbols=$(nm -C "$(find "$prefix" -name libholdfast.a)" 2>/dev/null)
-if [[ $symbols == *' T holdfast::client::client('* ]]; then
-    with_client=ON
-fi
+for file in bin/holdfast share/man/man1/holdfast.1 share/bash-completion/completions/holdfast \
+    share/zsh/site-functions/_holdfast share/fish/vendor_completions.d/holdfast.fish; do
+    [[ -s $prefix/$file ]] || fail "$file is missing"
+done
+said=$("$prefix/bin/holdfast" version)
+[[ $said == *"$version"* ]] || fail "holdfast version said '$said' instead of $version"
 
 # expect_consumer PROGRAM: runs it and compares the versions it was compiled and linked with.
 expect_consumer() {
