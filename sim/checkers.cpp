@@ -144,32 +144,35 @@ void checkers::over(owner_id who, instant at, instant expired) {
     world_.schedule(at + settings.orphan_bound(), event::kind::inspect, who);
 }
 
-void checkers::executed(std::uint32_t node, std::uint32_t client, const request& asked,
-                        const value& answer, owner_id before, owner_id after, bool abandoned) {
-    if (world_.traced()) {
-        const auto code = answer.items.empty() ? answer.number : answer.items.front().number;
-        world_.tracer().line(world_.now(), ("node " + std::to_string(node)).c_str(),
-                             "%s of client %u, o%u: %s%lld; owner o%u -> o%u", name_of(asked.what),
-                             client, asked.owner, answer.text.c_str(), static_cast<long long>(code),
-                             before, after);
-    }
-    const bool of_lock = asked.what != operation::hello && asked.what != operation::enlist &&
-                         asked.what != operation::time;
-    if (!of_lock) return;
-    if (asked.what == operation::acquire && abandoned) {
-        attempts_[asked.owner].strayed_to.insert(core::node_index{static_cast<std::uint8_t>(node)});
-    }
-    if (asked.what == operation::release && before == asked.owner && after == 0) {
-        attempts_[asked.owner].released_at.insert(
-            core::node_index{static_cast<std::uint8_t>(node)});
-    }
-    const bool succeeded = answer.is(value::kind::integer) && answer.number == 1;
-    const bool touched = before != after && before != 0;
-    if (before == asked.owner || !(succeeded || touched)) return;
-    report(rule::ownership, std::string(name_of(asked.what)) + " by " +
-                                name_of_attempt(asked.owner) + " succeeded on node " +
-                                std::to_string(node) + ", which belonged to " +
-                                (before ? name_of_attempt(before) : "nobody"));
+void checkers::executed(const execution& what) {
+    if (world_.traced()) tell(what);
+    const auto asked = what.asked.what;
+    if (asked == operation::hello || asked == operation::enlist || asked == operation::time) return;
+    const core::node_index node{static_cast<std::uint8_t>(what.node)};
+    auto& record = attempts_[what.asked.owner];
+    if (asked == operation::acquire && what.abandoned) record.strayed_to.insert(node);
+    const bool deleted = what.before == what.asked.owner && what.after == 0;
+    if (asked == operation::release && deleted) record.released_at.insert(node);
+    check_ownership(what);
+}
+
+void checkers::tell(const execution& what) {
+    const auto& answer = what.answer;
+    const auto code = answer.items.empty() ? answer.number : answer.items.front().number;
+    world_.tracer().line(world_.now(), ("node " + std::to_string(what.node)).c_str(),
+                         "%s of client %u, o%u: %s%lld; owner o%u -> o%u", name_of(what.asked.what),
+                         what.client, what.asked.owner, answer.text.c_str(),
+                         static_cast<long long>(code), what.before, what.after);
+}
+
+void checkers::check_ownership(const execution& what) {
+    const bool succeeded = what.answer.is(value::kind::integer) && what.answer.number == 1;
+    const bool touched = what.before != what.after && what.before != 0;
+    if (what.before == what.asked.owner || !(succeeded || touched)) return;
+    report(rule::ownership, std::string(name_of(what.asked.what)) + " by " +
+                                name_of_attempt(what.asked.owner) + " succeeded on node " +
+                                std::to_string(what.node) + ", which belonged to " +
+                                (what.before != 0 ? name_of_attempt(what.before) : "nobody"));
 }
 
 void checkers::jumped(std::uint32_t node, core::duration by) {

@@ -55,8 +55,16 @@ class checkers {
     void over(owner_id who, instant at, instant expired);
 
     // What happens at the nodes.
-    void executed(std::uint32_t node, std::uint32_t client, const request& asked,
-                  const value& answer, owner_id before, owner_id after, bool abandoned);
+    struct execution {
+        std::uint32_t node = 0;
+        std::uint32_t client = 0;
+        const request& asked;
+        const value& answer;
+        owner_id before = 0;  // of the lock
+        owner_id after = 0;
+        bool abandoned = false;  // it came over a connection that the client has given up
+    };
+    void executed(const execution& what);
     void rolled_back(std::uint32_t node) { rolled_back_[node] = world_.now(); }
     void jumped(std::uint32_t node, core::duration by);
 
@@ -117,6 +125,8 @@ class checkers {
         core::duration by{};
     };
 
+    void tell(const execution& what);
+    void check_ownership(const execution& what);
     void check_exclusion(owner_id who, instant at, instant deadline);
     void check_order(owner_id who, core::fencing_token token);
     [[nodiscard]] bool must_be_clean(std::uint32_t node, const attempt& record) const;

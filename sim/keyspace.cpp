@@ -86,6 +86,22 @@ std::optional<set_options> parse_set(keyspace::arguments command) {
     return o;
 }
 
+struct expiry {
+    std::int64_t at_ms = keyspace::no_expiry;
+    std::optional<value> wrong{};
+};
+
+expiry expiry_of(const set_options& options, keyspace::wall_time now) {
+    if (!options.expires) return {};
+    const auto span = whole_number(options.expiry);
+    if (!span) return {.wrong = not_a_number()};
+    const std::int64_t unit = options.in_seconds ? 1000 : 1;
+    const bool fits =
+        *span > 0 && *span <= largest / unit && *span * unit <= largest - milliseconds(now);
+    if (!fits) return {.wrong = bad_expiry("set")};
+    return {.at_ms = milliseconds(now) + *span * unit};
+}
+
 }  // namespace
 
 value keyspace::execute(arguments command, wall_time now) {
@@ -124,24 +140,15 @@ value keyspace::get(arguments command, wall_time now) {
 value keyspace::set(arguments command, wall_time now) {
     const auto options = parse_set(command);
     if (!options) return syntax_error();
-    std::int64_t expires_at = no_expiry;
-    if (options->expires) {
-        const auto span = whole_number(options->expiry);
-        if (!span) return not_a_number();
-        const std::int64_t unit = options->in_seconds ? 1000 : 1;
-        if (*span <= 0 || *span > largest / unit) return bad_expiry("set");
-        if (*span * unit > largest - milliseconds(now)) return bad_expiry("set");
-        expires_at = milliseconds(now) + *span * unit;
-    }
+    const auto [expires_at, wrong] = expiry_of(*options, now);
+    if (wrong) return *wrong;
     const auto* found = live(command[1], now);
-    value answer = value::status("OK");
-    if (options->get) answer = found ? value::bulk(found->text) : value{};
-    if (options->nx ? found != nullptr : options->xx && !found) {
-        return options->get ? answer : value{};
-    }
-    if (options->keep_ttl && found) expires_at = found->expires_at_ms;
-    put(command[1], command[2], expires_at);
-    return answer;
+    const auto old = found ? value::bulk(found->text) : value{};
+    const bool refused = options->nx ? found != nullptr : options->xx && !found;
+    if (refused) return options->get ? old : value{};
+    const bool keeps = options->keep_ttl && found;
+    put(command[1], command[2], keeps ? found->expires_at_ms : expires_at);
+    return options->get ? old : value::status("OK");
 }
 
 value keyspace::del(arguments command, wall_time now) {

@@ -165,11 +165,13 @@ void link::drop() {
 void link::check_deadlines() {
     const auto now = process_.local();
     if (!waiting_.empty() && now >= quiet_until()) return drop();
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-        if (waiting_[i].reported || now < waiting_[i].deadline) continue;
-        waiting_[i].reported = true;
-        user_.unknown(node_, request{waiting_[i].asked});
+    std::vector<request> late;
+    for (auto& each : waiting_) {
+        if (each.reported || now < each.deadline) continue;
+        each.reported = true;
+        late.push_back(each.asked);
     }
+    for (const auto& each : late) user_.unknown(node_, each);  // may well send the next request
     watch_deadlines();
 }
 

@@ -102,7 +102,7 @@ void node::receive(const network::message& message) {
     const auto before = owner();
     auto answer = execute(message.asked);
     serving_ = false;
-    checkers_.executed(index_, c.client, message.asked, answer, before, owner(), c.closed);
+    checkers_.executed({index_, c.client, message.asked, answer, before, owner(), c.closed});
     if (message.breaks_after) return network_.break_connection(message.connection);
     network_.send_reply(message.connection, message.asked, std::move(answer));
     plan_cycle();
