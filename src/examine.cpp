@@ -191,7 +191,7 @@ std::vector<milliseconds> enlist(client& through, bool fresh) {
             }
         }
     }
-    if (first_failure) throw *first_failure;
+    if (first_failure) throw std::system_error(*first_failure);
     return result;
 }
 

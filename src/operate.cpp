@@ -129,7 +129,8 @@ void scan(client& through, core::node_index node, const std::string& glob,
         if (reply.is_error()) runtime::raise(net::explain(reply));
         if (reply.size() != 2) return;
         cursor = reply.at(0)->text();
-        for (const auto key : *reply.at(1)) found.emplace(key.text());
+        const auto keys = *reply.at(1);
+        for (const auto key : keys) found.emplace(key.text());
     } while (cursor != "0");
 }
 

@@ -34,7 +34,7 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
 
     /// `done` is called once, with the lock held, perhaps before start() returns.
     acquisition(engine_pointer through, request wish, listener done);
-    ~acquisition();
+    ~acquisition() override;
 
     void start(core::time_point now);
     void cancel(core::time_point now);

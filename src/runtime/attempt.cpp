@@ -74,7 +74,10 @@ void attempt::answered(tag request, std::string_view reply) {
     if (how == kind::commit) {
         return on_commit(node, token_in(request), wire::read_ownership(resp::view(reply)));
     }
-    on_vote(node, how, wire::read_acquire(resp::view(reply)));
+    const bool plainly = how == kind::vote && plain(node);
+    on_vote(node, how,
+            plainly ? wire::read_set_if_absent(resp::view(reply))
+                    : wire::read_acquire(resp::view(reply)));
 }
 
 void attempt::failed(tag request, const net::failure& why) {

@@ -12,9 +12,11 @@ namespace {
 
 core::keeper::config keeping(const plan& what, core::time_point sent_at) {
     const auto ttl = what.timing.ttl;
+    // A long notice leaves less time to renew in: there must be room for a second try before it.
+    const auto believed = ttl - what.timing.guard() - what.notice;
     return {.timing = what.timing,
             .renewing = what.renewing,
-            .renew_every = ttl / 3,
+            .renew_every = std::min(ttl / 3, believed / 2),
             .retry_every = std::clamp(ttl / 30, core::duration(std::chrono::milliseconds(10)),
                                       core::duration(std::chrono::seconds(1))),
             .notice = what.notice,

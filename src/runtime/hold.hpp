@@ -28,7 +28,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
 
     /// With the engine's lock held.
     hold(engine_pointer through, grant won, core::time_point now);
-    ~hold();  // without it; REQUIRES: ended
+    ~hold() override;  // without it; REQUIRES: ended
 
     /// Without the lock.
     [[nodiscard]] const plan& what() const { return *grant_.what; }

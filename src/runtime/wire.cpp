@@ -55,6 +55,7 @@ void set_if_absent(std::string& out, const keys& of, std::string_view owner, cor
         milliseconds(ttl));
 }
 
+// NOLINTNEXTLINE(readability-function-size): one parameter for each argument of the script
 void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
              core::duration ttl, core::duration retention) {
     resp::command_writer command{out};
@@ -100,13 +101,17 @@ void enlist(std::string& out, bool by_text, std::string_view run_id, core::durat
         .add(milliseconds(quarantine));
 }
 
+acquire_answer read_set_if_absent(resp::view reply) {
+    if (reply.is_null()) return held{{}, core::duration{-1}};
+    if (reply.is_text() && reply.text() == "OK") return granted{};
+    return refused(reply);
+}
+
 acquire_answer read_acquire(resp::view reply) {
     const auto number = [&](std::size_t index) {
         const auto child = reply.at(index);
         return child ? child->integer() : std::nullopt;
     };
-    if (reply.is_null()) return held{{}, core::duration{-1}};
-    if (reply.is_text() && reply.text() == "OK") return granted{};
     const auto code = number(0);
     const auto first = number(1);
     if (code == 1 && reply.size() == 2 && first && *first >= 0) {

@@ -27,6 +27,7 @@ std::string counter_key(std::string_view lock);
 
 void set_if_absent(std::string& out, const keys& of, std::string_view owner, core::duration ttl);
 /// `guarded`: the server is asked for its restart marker too.
+// NOLINTNEXTLINE(readability-function-size): one parameter for each argument of the script
 void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
              core::duration ttl, core::duration retention);
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,
@@ -49,7 +50,7 @@ struct quarantined {
 struct unlisted {};
 using acquire_answer = std::variant<granted, held, quarantined, unlisted, net::failure>;
 
-/// Of set_if_absent and of acquire: their answers do not look alike.
+acquire_answer read_set_if_absent(resp::view reply);
 acquire_answer read_acquire(resp::view reply);
 
 /// Of commit, extend and release: done, or not the owner any more.
