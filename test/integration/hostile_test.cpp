@@ -124,7 +124,9 @@ TEST(hostile_test, two_answers_to_one_request_break_the_connection) {
 TEST(hostile_test, silence_after_the_handshake_is_unreachable) {
     const auto error = failure_on(hostile_server(fake_redis("")));
     EXPECT_EQ(error.code, errc::unreachable) << error.what;
-    EXPECT_TRUE(contains(error.what, "no answer in time")) << error.what;
+    // Which of the two limits comes first depends on how long the connection took.
+    EXPECT_TRUE(contains(error.what, "no answer in time") || contains(error.what, "silent"))
+        << error.what;
 }
 
 TEST(hostile_test, what_was_asked_for_but_never_answered_is_released) {

@@ -161,7 +161,7 @@ TEST_F(loss, a_grant_that_comes_too_late_is_not_believed) {
     acquire_options how = with_ttl(200ms * slowness);
     network_.delay(direction::to_client, 0ms);
     client_.connect();
-    network_.delay(direction::to_client, 300ms * slowness);
+    network_.delay(direction::to_client, how.ttl + 50ms);  // below the node's own timeout
     const auto error = error_of([&] { (void)mutex(client_, "k", how).try_acquire(); });
     EXPECT_EQ(error.code, errc::unreachable);
     EXPECT_TRUE(contains(error.what, "too late")) << error.what;
