@@ -140,7 +140,11 @@ void attempt::step(const core::acquire::event& happened) {
 
 void attempt::carry_out(const core::acquire::actions& next, core::time_point now) {
     const boost::intrusive_ptr<attempt> alive(this);
-    next.acquire_on.for_each([&](core::node_index node) { ask(node, kind::vote, {}, now); });
+    // A node that is known to be out fails at once, and that may decide the attempt: what has not
+    // been asked by then must not be, or its grant would follow the release.
+    next.acquire_on.for_each([&](core::node_index node) {
+        if (!machine_.decided()) ask(node, kind::vote, {}, now);
+    });
     next.commit_on.for_each(
         [&](core::node_index node) { ask(node, kind::commit, next.commit, now); });
     if (!next.release_on.empty()) {
