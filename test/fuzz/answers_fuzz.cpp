@@ -1,5 +1,5 @@
-// sources: src/runtime/wire.cpp src/net/handshake.cpp src/core/judge.cpp src/core/clock_watch.cpp
-// src/resp/framer.cpp src/resp/view.cpp src/resp/to_string.cpp
+// sources: src/runtime/wire.cpp src/net/handshake.cpp src/core/judge.cpp
+// sources: src/core/clock_watch.cpp src/resp/*.cpp
 /// Everything that reads a server's answers, on whatever a server may say: the handshake and the
 /// decoders of the lock commands. They must not crash, and must not take nonsense for a grant.
 #include <cstddef>
