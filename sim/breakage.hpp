@@ -34,6 +34,7 @@ enum class breakage : std::uint8_t {
     quarantine_not_asked,
     marker_not_asked,
     counter_not_raised,
+    counter_rolled_back,
     counter_starts_at_one,
     commit_without_owner_check,
     commit_lowers_the_counter,
@@ -48,7 +49,6 @@ enum class breakage : std::uint8_t {
     owed_release_forgotten,
     not_enlisted_after_reconnect,
     quarantine_of_a_millisecond,
-    counter_outlives_its_server,
     missing_script_answered_too_late,
     concluded_before_all_is_written,
 };

@@ -100,9 +100,7 @@ void link::greeted(const value& facts) {
     run_ = static_cast<std::uint32_t>(facts.number);
     const core::server_facts said{.run_id = std::to_string(run_), .eviction_policy = "noeviction"};
     judge_.assess(said, process_.local());
-    if (!judge_.must_enlist(said) || broken(breakage::not_enlisted_after_reconnect)) {
-        return now_ready();
-    }
+    if (broken(breakage::not_enlisted_after_reconnect)) return now_ready();
     state_ = state::enlisting;
     enlist();
 }

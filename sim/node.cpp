@@ -22,23 +22,25 @@ owner_id owner_of(std::string_view text) {
     return owner;
 }
 
-// Counters of an earlier life may have been rolled back, so each life has its own.
-std::string counter_key(std::uint32_t run) {
-    return broken(breakage::counter_outlives_its_server) ? "fence" : "fence" + std::to_string(run);
-}
+constexpr std::string_view counter_key = "fence";
 
 std::int64_t in_ms(core::duration d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-// Up to four keys and three arguments, as the scripts' contracts list them.
+// Up to five keys and three arguments, as the scripts' contracts list them.
 struct words {
-    std::array<std::string, 7> text;
-    std::array<std::string_view, 7> view;
+    std::array<std::string, 8> text;
+    std::array<std::string_view, 8> view;
     std::size_t keys = 0;
     std::size_t arguments = 0;
 
     void key(std::string_view word) { text[keys++] = word; }
+    void guard(const plan& settings) {
+        if (!settings.restart_guard) return;
+        key(core::marker_key);
+        key(core::quarantine_key);
+    }
     void argument(std::string word) { text[keys + arguments++] = std::move(word); }
     void finish() {
         for (std::size_t i = 0; i < keys + arguments; ++i) view[i] = text[i];
@@ -52,21 +54,19 @@ struct words {
 words words_of(const request& asked, const plan& settings) {
     words w;
     if (asked.what == operation::enlist) {
-        w.key(core::marker_key);
-        w.key(core::quarantine_key);
+        w.key(core::life_key);
+        w.guard(settings);
         w.argument(std::to_string(asked.run));
         w.argument(std::to_string(asked.ttl_ms));
         return w;
     }
     w.key(lock_key);
-    const bool guarded = settings.restart_guard && asked.what == operation::acquire;
-    if (guarded || (settings.fencing && asked.what != operation::release)) {
-        w.key(counter_key(asked.run));
-    }
-    if (guarded) {
-        w.key(core::marker_key);
-        w.key(core::quarantine_key);
-    }
+    const bool acquires = asked.what == operation::acquire;
+    const bool guarded = settings.restart_guard && acquires;
+    const bool counts = guarded || (settings.fencing && asked.what != operation::release);
+    if (counts) w.key(counter_key);
+    if (counts && acquires) w.key(core::life_key);
+    if (acquires) w.guard(settings);
     w.argument(owner_text(asked.owner));
     if (asked.what == operation::release) return w;
     const bool commits = asked.what == operation::commit;

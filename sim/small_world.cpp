@@ -26,6 +26,7 @@ void load(keyspace& data, const node_state& from, keyspace::wall_time now) {
     const auto set = [&](std::string_view key, const std::string& text) {
         data.execute(words{"SET", key, text}, now);
     };
+    set(core::life_key, "run " + std::to_string(now.count()));
     set(core::marker_key, "run");
     if (from.quarantined != 0) set(core::quarantine_key, "run");
     if (from.owner != 0) set(lock_key, owner_text(from.owner));
@@ -42,7 +43,7 @@ void store(const keyspace& data, node_state& to, keyspace::wall_time now) {
 words keys_of(operation what) {
     if (what == operation::release) return {lock_key};
     if (what == operation::commit) return {lock_key, counter_key};
-    return {lock_key, counter_key, core::marker_key, core::quarantine_key};
+    return {lock_key, counter_key, core::life_key, core::marker_key, core::quarantine_key};
 }
 
 }  // namespace

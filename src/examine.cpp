@@ -100,7 +100,7 @@ void read_rights(server_report& report, interview& with) {
                                                           {"GET", nobody},
                                                           {"PTTL", nobody},
                                                           {"PEXPIRE", nobody, "1"},
-                                                          {"INCR", nobody},
+                                                          {"MGET", nobody},
                                                           {"DEL", nobody},
                                                           {"EVAL", "return 1", "0"},
                                                           {"EVALSHA", std::string(40, '0'), "0"},

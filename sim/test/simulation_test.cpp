@@ -143,7 +143,7 @@ TEST(scenario, a_counter_that_a_crash_has_rolled_back_is_not_used_again) {
     settings.faults.erase(fault::crash_empty);
     settings.faults.insert(fault::crash_partial);
     EXPECT_EQ(runs_that_break(settings, rule::token_order), 0);
-    const with_breakage broken(breakage::counter_outlives_its_server);
+    const with_breakage broken(breakage::counter_rolled_back);
     EXPECT_GT(runs_that_break(settings, rule::token_order), 0);
 }
 

@@ -24,8 +24,10 @@
 /// connection (a machine that was suspended or moved) is also what makes a clock jump.
 namespace holdfast::core {
 
-/// Where a server keeps the run_id of the life in which it was last enlisted, and, while it may
+/// Where a server keeps which life it is in, and since when: fencing counters of an earlier one may
+/// have been rolled back; the run_id of the life in which it was last enlisted; and, while it may
 /// have forgotten locks, the reason why it grants none.
+inline constexpr std::string_view life_key = "holdfast:life";
 inline constexpr std::string_view marker_key = "holdfast:node";
 inline constexpr std::string_view quarantine_key = "holdfast:quarantine";
 
@@ -83,7 +85,7 @@ class judge {
 
     /// Whether the server must be asked to compare its restart marker, and to refuse its vote
     /// for `quarantine()` where it finds that it has forgotten.
-    [[nodiscard]] bool must_enlist(const server_facts& facts) const {
+    [[nodiscard]] bool guards(const server_facts& facts) const {
         return policy_.restart_guard && !facts.fsync_always;
     }
     [[nodiscard]] duration quarantine() const {

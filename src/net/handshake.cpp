@@ -54,6 +54,7 @@ failure explain(resp::view error_reply) {
         {"ERR Client sent AUTH", errc::authentication, true},
         {"ERR AUTH", errc::authentication, true},
         {"NOPERM", errc::permission, true},
+        {"ERR The user executing the script can't", errc::permission, true},
         {"WRONGTYPE", errc::wrong_type, true},
         {"READONLY", errc::unsafe_server, false},
     };
@@ -148,31 +149,41 @@ void handshake::on_fact(resp::view reply, std::string& out) {
         if (const auto value = reply.at(1)) result_.appendfsync = value->text();
     }
     if (answered_ < asked_count_) return;
-    const bool must_enlist = core::judge(who_.policy).must_enlist(result_.facts());
-    if (must_enlist) return ask_enlist(out);
-    state_ = state::done;
+    ask_enlist(out);
 }
 
 // By text: this connection is new, and nothing may come before the answer.
 void handshake::ask_enlist(std::string& out) {
-    if (result_.field("run_id").empty()) {
+    const auto run_id = result_.field("run_id");
+    if (run_id.empty() && guarded()) {
         return fail(
             {errc::permission, "the restart guard needs INFO, which the ACL refuses", true});
     }
-    state_ = state::enlisting;
+    state_ = run_id.empty() ? state::done : state::enlisting;
+    if (run_id.empty()) return;
+    if (!guarded()) {
+        return resp::append_command(
+            out, {"EVAL", scripts::enlist.text, "1", core::life_key, run_id, "0"});
+    }
     const auto quarantine =
         std::chrono::ceil<std::chrono::milliseconds>(core::judge(who_.policy).quarantine());
     resp::append_command(out,
-                         {"EVAL", scripts::enlist.text, "2", core::marker_key, core::quarantine_key,
-                          result_.field("run_id"), resp::decimal{quarantine.count()}.text()});
+                         {"EVAL", scripts::enlist.text, "3", core::life_key, core::marker_key,
+                          core::quarantine_key, run_id, resp::decimal{quarantine.count()}.text()});
 }
 
+bool handshake::guarded() const { return core::judge(who_.policy).guards(result_.facts()); }
+
+// Without the guard it may fail: the user may be there only to look, and whoever draws a token
+// without the right to will be told.
 void handshake::on_enlisted(resp::view reply) {
     const auto left = reply.at(1);
-    if (reply.is_error() || !left || !left->integer()) return fail(explain(reply));
-    result_.enlisted = true;
-    result_.quarantine = std::chrono::milliseconds(std::max<std::int64_t>(*left->integer(), 0));
+    const bool understood = !reply.is_error() && left && left->integer();
+    if (guarded() && !understood) return fail(explain(reply));
     state_ = state::done;
+    result_.enlisted = guarded();
+    if (!guarded()) return;
+    result_.quarantine = std::chrono::milliseconds(std::max<std::int64_t>(*left->integer(), 0));
 }
 
 // Servers repeat the arguments of commands that they do not know.

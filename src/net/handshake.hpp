@@ -41,8 +41,8 @@ struct introduction {
 ///   state      sent                                    next
 ///   hello      HELLO 3 [AUTH user password]            facts; legacy where it is not understood
 ///   legacy     AUTH [user] password (if there is one)  facts
-///   facts      CLIENT SETNAME, SELECT, CLIENT          enlisting where the server must be asked
-///              TRACKING, INFO, CONFIG GET, SCRIPT      whether it restarted; else done
+///   facts      CLIENT SETNAME, SELECT, CLIENT          enlisting; done where INFO is refused and
+///              TRACKING, INFO, CONFIG GET, SCRIPT      the server is not guarded
 ///              LOAD: one write
 ///   enlisting  the enlist script                       done: no vote was asked for before it
 ///   done       -
@@ -75,6 +75,7 @@ class handshake {
     void ask_enlist(std::string& out);
     void ask(std::string& out, question what, std::initializer_list<std::string_view> command);
     void fail(failure why);
+    [[nodiscard]] bool guarded() const;
 
     introduction who_;
     state state_ = state::hello;

@@ -75,7 +75,7 @@ class node final : private connection::owner {
     [[nodiscard]] core::judge& judge() { return judge_; }
 
     /// Its votes depend on its restart marker.
-    [[nodiscard]] bool guarded() const { return judge_.must_enlist(facts_); }
+    [[nodiscard]] bool guarded() const { return judge_.guards(facts_); }
 
     /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
     void bar(std::optional<failure> why) { barred_ = std::move(why); }

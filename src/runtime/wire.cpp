@@ -61,9 +61,9 @@ void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::
     resp::command_writer command{out};
     if (guarded) {
         begin(command, scripts::acquire, by_text,
-              {of.lock, of.counter, core::marker_key, core::quarantine_key});
+              {of.lock, of.counter, core::life_key, core::marker_key, core::quarantine_key});
     } else if (of.fenced) {
-        begin(command, scripts::acquire, by_text, {of.lock, of.counter});
+        begin(command, scripts::acquire, by_text, {of.lock, of.counter, core::life_key});
     } else {
         begin(command, scripts::acquire, by_text, {of.lock});
     }
@@ -94,11 +94,13 @@ void release(std::string& out, bool by_text, const keys& of, std::string_view ow
     begin(command, scripts::release, by_text, {of.lock}).add(owner);
 }
 
-void enlist(std::string& out, bool by_text, std::string_view run_id, core::duration quarantine) {
+void enlist(std::string& out, bool by_text, std::string_view run_id,
+            std::optional<core::duration> quarantine) {
     resp::command_writer command{out};
-    begin(command, scripts::enlist, by_text, {core::marker_key, core::quarantine_key})
-        .add(run_id)
-        .add(milliseconds(quarantine));
+    begin(command, scripts::enlist, by_text,
+          quarantine ? key_list{core::life_key, core::marker_key, core::quarantine_key}
+                     : key_list{core::life_key});
+    command.add(run_id).add(milliseconds(quarantine.value_or(core::duration{0})));
 }
 
 acquire_answer read_set_if_absent(resp::view reply) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -35,7 +36,9 @@ void commit(std::string& out, bool by_text, const keys& of, std::string_view own
 void extend(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::duration ttl, core::duration retention);
 void release(std::string& out, bool by_text, const keys& of, std::string_view owner);
-void enlist(std::string& out, bool by_text, std::string_view run_id, core::duration quarantine);
+/// `quarantine`: none for a server that is not guarded.
+void enlist(std::string& out, bool by_text, std::string_view run_id,
+            std::optional<core::duration> quarantine);
 
 struct granted {
     core::fencing_token counter;

@@ -51,7 +51,12 @@ TEST(handshake, speaks_version_three_and_asks_for_everything_in_one_write) {
     }
     with.hear("+OK\r\n").hear("+OK\r\n").hear("+OK\r\n").hear(info_reply);
     with.hear("%1\r\n$11\r\nappendfsync\r\n$6\r\nalways\r\n").hear_the_rest();
+    ASSERT_EQ(with.machine.current(), handshake::state::enlisting);
+    EXPECT_TRUE(with.asked(core::life_key));
+    EXPECT_FALSE(with.asked(core::marker_key));
+    with.hear("*2\r\n:0\r\n:-2\r\n");
     ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_FALSE(with.machine.result().enlisted);
     EXPECT_EQ(with.machine.result().protocol, 3);
     EXPECT_TRUE(with.machine.result().tracking);
     const auto facts = with.machine.result().facts();
@@ -73,6 +78,7 @@ TEST(handshake, falls_back_to_version_two_with_a_password) {
     with.hear("+OK\r\n");
     EXPECT_FALSE(with.asked("TRACKING")) << "no pushes in version two";
     with.hear("+OK\r\n").hear(info_reply).hear("*0\r\n").hear_the_rest();
+    with.hear("*2\r\n:0\r\n:-2\r\n");
     EXPECT_EQ(with.machine.current(), handshake::state::done);
     EXPECT_EQ(with.machine.result().protocol, 2);
 }
@@ -118,6 +124,15 @@ TEST(handshake, with_the_restart_guard_nothing_comes_before_the_marker_was_compa
     ASSERT_EQ(with.machine.current(), handshake::state::done);
     EXPECT_TRUE(with.machine.result().enlisted);
     EXPECT_EQ(with.machine.result().quarantine, 60s);
+}
+
+TEST(handshake, a_user_who_may_not_write_can_still_look_where_nothing_is_guarded) {
+    conversation with(plain());
+    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear(info_reply);
+    with.hear("-NOPERM\r\n").hear_the_rest();
+    ASSERT_EQ(with.machine.current(), handshake::state::enlisting);
+    with.hear("-NOPERM this user has no permissions to run the 'eval' command\r\n");
+    EXPECT_EQ(with.machine.current(), handshake::state::done);
 }
 
 TEST(handshake, what_is_no_redis_is_called_so) {
