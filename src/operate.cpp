@@ -175,6 +175,11 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
     if (operation->outcome() == core::release::verdict::unknown) {
         runtime::raise(operation->last_failure());
     }
+    // Servers do not tell a connection of what it changed itself.
+    for (std::size_t n = 0; n < engine.node_count(); ++n) {
+        engine.waiting().told(plan->keys.lock, {static_cast<std::uint8_t>(n)}, clock::now());
+    }
+    engine.submit();
     return detail::to_public(operation->outcome());
 }
 

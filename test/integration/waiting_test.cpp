@@ -2,6 +2,7 @@
 #include <future>
 #include <thread>
 
+#include "holdfast/operate.hpp"
 #include "integration/client_list.hpp"
 #include "integration/library.hpp"
 #include "support/lock_process.hpp"
@@ -210,6 +211,15 @@ TEST_F(waiting, is_not_held_up_by_a_server_that_forgot_the_scripts) {
     const auto released = clock::now();
     EXPECT_EQ(mine.release(), release_result::released);
     EXPECT_LT(since(released, waiter.get()), promptly);
+}
+
+TEST_F(waiting, ends_when_the_same_client_removes_the_lock_by_its_token) {
+    const auto theirs = mutex(other_, "k").acquire();
+    auto waiter = begin_to_wait(client_, "k");
+    EXPECT_EQ(waiter.wait_for(50ms), std::future_status::timeout);
+    const auto removed = clock::now();
+    EXPECT_EQ(unlock(client_, "k", theirs.owner()), release_result::released);
+    EXPECT_LT(since(removed, waiter.get()), promptly);
 }
 
 TEST_F(waiting, several_keys_at_once_do_not_confuse_each_other) {
