@@ -57,14 +57,16 @@ client::~client() {
 }
 
 lease client::acquire(std::string_view key, const acquire_options& how, std::stop_token stop) {
-    shared_->check_process();
+    const auto shared = shared_;  // another thread may destroy the client meanwhile
+    shared->check_process();
     const auto plan = runtime::make_plan(settings(), key, how);
-    return *detail::acquire(*shared_, {.what = plan}, std::move(stop));
+    return *detail::acquire(*shared, {.what = plan}, std::move(stop));
 }
 
 void client::connect() {
-    shared_->check_process();
-    auto& engine = *shared_->engine();
+    const auto shared = shared_;
+    shared->check_process();
+    auto& engine = *shared->engine();
     auto lock = engine.lock();
     const auto answers = runtime::query::run(engine, lock, {"PING"});
     std::vector<std::optional<net::failure>> failures;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "access.hpp"
+#include "net/handshake.hpp"
 #include "release.hpp"
 #include "resp/view.hpp"
 #include "runtime/failures.hpp"
@@ -39,11 +40,13 @@ bool lease::lost() const noexcept { return hold_->inner->lost(clock::now()); }
 std::stop_token lease::stop_token() const { return hold_->inner->stop_token(); }
 
 void lease::ensure_held() const {
+    detail::check_process(hold_->inner->through());
     if (lost()) throw std::system_error(errc::lost, "lock '" + key() + "'");
 }
 
 void lease::ensure_held(std::error_code& error) const noexcept {
-    error = lost() ? make_error_code(errc::lost) : std::error_code{};
+    const bool forked = hold_->inner->through().in_child();
+    error = !lost() ? std::error_code{} : make_error_code(forked ? errc::forked : errc::lost);
 }
 
 void lease::extend(std::chrono::milliseconds ttl) {
@@ -77,9 +80,13 @@ bool lease::verify() const {
     for (std::size_t n = 0; n < answers.size(); ++n) {
         if (const auto* why = std::get_if<net::failure>(&answers[n])) {
             failures[n] = *why;
+            continue;
+        }
+        const resp::view reply(std::get<std::string>(answers[n]));
+        if (reply.is_error() && net::explain(reply).code != errc::wrong_type) {
+            failures[n] = net::explain(reply);
         } else {
-            const bool same = resp::view(std::get<std::string>(answers[n])).text() == owner();
-            ++(same ? ours : not_ours);
+            ++(reply.text() == owner() ? ours : not_ours);
         }
     }
     const auto quorum = core::majority(answers.size());

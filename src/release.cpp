@@ -76,10 +76,13 @@ release_result to_public(core::release::verdict outcome) {
     return release_result::unknown;
 }
 
+void check_process(const runtime::engine& through) {
+    if (!through.in_child()) return;
+    throw std::system_error(errc::forked, "make a client of its own in the child process");
+}
+
 void check_usable(runtime::engine& through) {
-    if (through.in_child()) {
-        throw std::system_error(errc::forked, "make a client of its own in the child process");
-    }
+    check_process(through);
     const auto lock = through.lock();
     if (through.closed()) throw std::system_error(errc::closed);
 }
@@ -89,9 +92,9 @@ void check_extension(runtime::hold& which, std::chrono::milliseconds ttl) {
     const auto longest = which.through().settings().max_ttl;
     if (ttl < min_ttl || ttl > longest || which.what().timing.guard_time >= ttl / 2) {
         throw std::system_error(errc::invalid_option,
-                                "a ttl of " + format_duration(ttl) + " must lie between " +
-                                    format_duration(min_ttl) + " and max_ttl, " +
-                                    format_duration(longest) + ", and above twice the guard_time");
+                                "the ttl must lie between " + format_duration(min_ttl) +
+                                    " and max_ttl, " + format_duration(longest) +
+                                    ", and above twice the guard_time");
     }
     if (which.announced()) raise_lost(which);
 }

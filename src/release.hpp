@@ -20,6 +20,9 @@ void detach(runtime::hold& which) noexcept;
 
 release_result to_public(core::release::verdict outcome);
 
+/// Throws errc::forked.
+void check_process(const runtime::engine& through);
+
 /// Throws errc::forked or errc::closed.
 void check_usable(runtime::engine& through);
 

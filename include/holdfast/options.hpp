@@ -14,6 +14,7 @@ namespace holdfast {
 /// what is wrong throws std::system_error with errc::invalid_option and says what would be right.
 inline constexpr std::chrono::milliseconds min_ttl{50};
 inline constexpr std::chrono::hours longest_max_ttl{24};
+inline constexpr std::chrono::hours longest_time{24 * 365};  // of every other duration
 inline constexpr std::size_t max_key_bytes = 64 * 1024;
 inline constexpr std::size_t max_label_bytes = 128;
 

@@ -49,6 +49,7 @@ contend::decision contend::on(const turn&, time_point, std::uint64_t) {
 
 contend::decision contend::on(const attempted& answer, time_point now, std::uint64_t chance) {
     assert(state_ == state::attempting);
+    answered_ = true;
     switch (answer.how) {
         case acquire::verdict::held:
         case acquire::verdict::cancelled: return finish(answer.how);
@@ -72,7 +73,8 @@ contend::decision contend::on(const told& answer, time_point now, std::uint64_t 
 }
 
 contend::decision contend::on(const tick&, time_point now, std::uint64_t) {
-    if (now >= config_.give_up_at) return finish(last_);
+    if (now >= config_.give_up_at)
+        return finish(unanswered() ? acquire::verdict::unreachable : last_);
     if (state_ != state::waiting) return {.wake_at = config_.give_up_at};
     return now >= wake_at_ ? attempt() : sleep_until(wake_at_);
 }

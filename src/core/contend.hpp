@@ -27,6 +27,8 @@
 ///   cancelled    done            done; the caller        done                ignored
 ///                                cancels the acquire
 ///
+/// Giving up reports what the last attempt met; unreachable, if the first has not been answered.
+///
 /// `chance` is 64 random bits, fresh for every call.
 namespace holdfast::core {
 
@@ -106,12 +108,14 @@ class contend {
     decision sleep_until(time_point when);
     decision after_contention(const rival& other, time_point now, std::uint64_t chance);
     decision after_outage(const attempted& answer, time_point now, std::uint64_t chance);
+    [[nodiscard]] bool unanswered() const { return state_ == state::attempting && !answered_; }
     [[nodiscard]] time_point next_look(const rival& other, time_point now, std::uint64_t chance);
 
     config config_;
     state state_ = state::idle;
     acquire::verdict outcome_ = acquire::verdict::none;
     acquire::verdict last_ = acquire::verdict::contended;  // what giving up now would report
+    bool answered_ = false;                                // some attempt has been decided
     backoff delay_;
     time_point out_since_ = never;  // since when no majority was in reach
     time_point wake_at_ = never;

@@ -40,6 +40,7 @@ void acquisition::start(core::time_point now) {
     in_line_ = true;
     engine_->set(*this, request_.give_up_at);
     engine_->waiting().join(key(), *this, now);
+    waited_ = attempts_ == 0;
 }
 
 std::optional<attempt::denial> acquisition::local_holder(core::time_point now) const {
@@ -128,7 +129,7 @@ void acquisition::win(core::time_point now) {
                                         now);
     auto& counters = engine_->counters();
     ++counters.acquired;
-    if (attempts_ > 1) ++counters.waited;
+    if (waited_ || attempts_ > 1) ++counters.waited;
     counters.wait_time.add(now - started_at_);
     attempt_->became(lease);
     lease->start(now);

@@ -70,6 +70,7 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     std::optional<attempt::denial> denial_;  // the latest
     core::time_point denied_at_{};
     unsigned attempts_ = 0;
+    bool waited_ = false;  // for its turn
     bool in_line_ = false;
     bool concluded_ = false;
     result result_;

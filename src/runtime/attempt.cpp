@@ -199,8 +199,20 @@ std::optional<attempt::denial> attempt::denied_by() const {
 }
 
 net::failure attempt::why() const {
-    return summarize_failures(engine_, failures_, machine_.granted_by().size(),
+    auto all = failures_;
+    if (machine_.outcome() == core::acquire::verdict::cancelled) {
+        all.resize(engine_.node_count());
+        silent().for_each([&](core::node_index node) {
+            if (!all[node.value]) all[node.value] = net::failure{.message = "no answer yet"};
+        });
+    }
+    return summarize_failures(engine_, all, machine_.granted_by().size(),
                               machine_.denied_by().size());
+}
+
+core::node_set attempt::silent() const {
+    return core::node_set::first(engine_.node_count()) - machine_.granted_by() -
+           machine_.denied_by();
 }
 
 }  // namespace holdfast::runtime

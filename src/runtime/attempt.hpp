@@ -71,6 +71,7 @@ class attempt final : public net::exchange {
     void ask(core::node_index node, kind how, core::fencing_token token, core::time_point now);
     [[nodiscard]] const denial* strongest_denial() const;
     [[nodiscard]] std::size_t votes_for(const denial& who) const;
+    [[nodiscard]] core::node_set silent() const;
     [[nodiscard]] bool plain(core::node_index node) const;
 
     engine& engine_;

@@ -73,6 +73,7 @@ void engine::close() noexcept {
 void engine::fail_everything() {
     const auto now = clock::now();
     rooms_.abort_all();
+    flush();  // the releases of attempts under way
     if (heartbeat_) heartbeat_->stop();
     for (const auto& node : nodes_) {
         node->close({.code = errc::closed, .message = "the client was closed"});

@@ -39,10 +39,15 @@ hold::~hold() { assert(ended_ || engine_->in_child()); }
 core::time_point hold::valid_until() const { return valid_until_.load(std::memory_order_acquire); }
 
 bool hold::lost(core::time_point now) const {
-    return gone_.load(std::memory_order_acquire) || now >= valid_until();
+    return gone_.load(std::memory_order_acquire) || now >= valid_until() || engine_->in_child();
 }
 
 std::stop_token hold::stop_token() {
+    if (engine_->in_child()) {
+        std::stop_source lost;
+        lost.request_stop();
+        return lost.get_token();
+    }
     const auto lock = engine_->lock();
     if (!stop_) {
         stop_.emplace();
@@ -91,6 +96,7 @@ void hold::announce() {
 void hold::lose(core::time_point now) {
     if (gone_.exchange(true, std::memory_order_acq_rel)) return;
     ++engine_->counters().lost;
+    depart(now);
     engine_->log(log_level::error, "lease_lost", "the lease is lost", grant_.what->keys.lock);
     announce();
     engine_->cancel(*this);
@@ -101,9 +107,14 @@ bool hold::end(core::time_point now) {
     if (std::exchange(ended_, true)) return false;
     keeper_.close();
     engine_->cancel(*this);
+    depart(now);
+    return true;
+}
+
+void hold::depart(core::time_point now) {
+    if (std::exchange(departed_, true)) return;
     engine_->counters().hold_time.add(now - acquired_at_);
     engine_->leave(*this);
-    return true;
 }
 
 core::time_point hold::key_gone_at() const { return valid_until() + grant_.what->timing.guard(); }

@@ -65,6 +65,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     void due(core::time_point now) override;
     void carry_out(const core::keeper::decision& next, core::time_point now);
     void announce();
+    void depart(core::time_point now);  // held no longer
 
     engine_pointer engine_;
     grant grant_;
@@ -75,6 +76,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     std::atomic<bool> gone_ = false;  // found out or given up before the deadline
     std::size_t place_ = 0;
     bool ended_ = false;
+    bool departed_ = false;
     std::atomic<bool> announced_ = false;
     std::optional<std::stop_source> stop_;  // made when first asked for
 };

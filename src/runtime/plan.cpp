@@ -18,7 +18,10 @@ void require(bool right, const std::string& why) {
     if (!right) refuse(errc::invalid_option, why);
 }
 
-std::string text(core::duration value) { return format_duration(value); }
+// Whatever is beyond all limits need not be shown exactly, and could not be.
+std::string text(milliseconds value) {
+    return format_duration(std::clamp<milliseconds>(value, -longest_time, longest_time));
+}
 
 void check_key(std::string_view key, std::string_view prefix) {
     if (key.empty()) refuse(errc::invalid_key, "a lock needs a key that is not empty");
@@ -34,17 +37,29 @@ void check_label(const std::string& label) {
                                                  std::to_string(max_label_bytes));
 }
 
+void check_range(milliseconds value, const std::string& name) {
+    require(value >= milliseconds(0) && value <= longest_time,
+            name + " must lie between 0 and " + text(longest_time));
+}
+
+// Redis takes any name without spaces and control characters.
+void check_name(const std::string& name) {
+    const auto wrong =
+        std::find_if(name.begin(), name.end(), [](char c) { return c < '!' || c > '~'; });
+    require(wrong == name.end(), "client_name must consist of printable characters without spaces");
+}
+
 void check_times(const options& client, const acquire_options& how) {
     require(how.ttl >= min_ttl, "a ttl of " + text(how.ttl) + " is shorter than " + text(min_ttl));
     require(how.ttl <= client.max_ttl,
             "a ttl of " + text(how.ttl) + " is longer than max_ttl, " + text(client.max_ttl));
-    require(how.max_hold >= milliseconds(0), "max_hold must not be negative");
+    check_range(how.max_hold, "max_hold");
+    check_range(how.loss_notice, "loss_notice");
+    check_range(how.min_validity, "min_validity");
     const auto guard_time = std::max(how.guard_time, client.guard_time);
     require(
         how.guard_time >= milliseconds(0) && guard_time < how.ttl / 2,
         "a guard_time of " + text(guard_time) + " must be below half the ttl of " + text(how.ttl));
-    require(how.loss_notice >= milliseconds(0) && how.min_validity >= milliseconds(0),
-            "loss_notice and min_validity must not be negative");
 }
 
 core::timing timing_of(const options& client, const acquire_options& how, core::duration notice) {
@@ -72,7 +87,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     const auto usable = result->timing.ttl - result->timing.guard();
     require(result->notice < usable && result->timing.min_validity < usable,
             "loss_notice and min_validity must be shorter than the ttl less its guard, " +
-                text(usable));
+                format_duration(usable));
     result->retention = client.fence_retention;
     result->max_hold = how.max_hold;
     result->renewing = how.renew;
@@ -82,9 +97,11 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
 }
 
 void check(const options& client) {
-    require(client.node_timeout >= milliseconds(0), "node_timeout must not be negative");
+    check_range(client.node_timeout, "node_timeout");
+    check_range(client.connect_timeout, "connect_timeout");
+    check_range(client.patience, "patience");
+    check_range(client.fence_retention, "fence_retention");
     require(client.connect_timeout > milliseconds(0), "connect_timeout must be above zero");
-    require(client.patience >= milliseconds(0), "patience must not be negative");
     require(client.max_ttl >= min_ttl && client.max_ttl <= longest_max_ttl,
             "max_ttl must lie between " + text(min_ttl) + " and " + text(longest_max_ttl));
     require(client.fence_retention >= client.max_ttl,
@@ -92,6 +109,7 @@ void check(const options& client) {
     require(client.guard_time >= milliseconds(0), "guard_time must not be negative");
     require(client.drift_per_mille <= 100, "drift_per_mille must be at most 100");
     check_label(client.label);
+    check_name(client.client_name);
 }
 
 }  // namespace holdfast::runtime

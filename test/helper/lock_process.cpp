@@ -72,8 +72,9 @@ class session {
     [[nodiscard]] std::string watch(std::istream& words) const {
         int pause = 0;
         words >> pause;
-        std::cout << "watching" << std::endl;
-        for (auto before = holdfast::clock::now();;) {
+        auto before = holdfast::clock::now();
+        std::cout << "watching" << std::endl;  // from here on it may be stopped at any moment
+        for (;;) {
             const auto now = holdfast::clock::now();
             if (now - before > milliseconds(pause)) return held_->lost() ? "lost" : "held";
             before = now;

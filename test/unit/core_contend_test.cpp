@@ -206,6 +206,14 @@ TEST(contend, gives_up_in_the_middle_of_an_attempt_when_its_time_is_over) {
     auto machine = attempting();
     EXPECT_EQ(machine.step(contend::tick{}, limit - 1ns, no_jitter), until_limit);
     EXPECT_EQ(machine.step(contend::tick{}, limit, no_jitter), finish);
+    EXPECT_EQ(machine.outcome(), verdict::unreachable);  // nobody has ever answered
+}
+
+TEST(contend, gives_up_in_the_middle_of_a_later_attempt_with_what_the_last_one_met) {
+    auto machine = attempting();
+    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
+    EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), no_jitter), attempt);
+    EXPECT_EQ(machine.step(contend::tick{}, limit, no_jitter), finish);
     EXPECT_EQ(machine.outcome(), verdict::contended);
 }
 

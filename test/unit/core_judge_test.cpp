@@ -195,11 +195,11 @@ TEST(judge, enlists_where_restarts_are_guarded_unless_the_server_survives_a_cras
     auto policy = strict();
     auto durable = sound;
     durable.fsync_always = true;
-    EXPECT_FALSE(judge{policy}.must_enlist(sound));
-    EXPECT_FALSE(judge{policy}.must_enlist(durable));
+    EXPECT_FALSE(judge{policy}.guards(sound));
+    EXPECT_FALSE(judge{policy}.guards(durable));
     policy.restart_guard = true;
-    EXPECT_TRUE(judge{policy}.must_enlist(sound));
-    EXPECT_FALSE(judge{policy}.must_enlist(durable));
+    EXPECT_TRUE(judge{policy}.guards(sound));
+    EXPECT_FALSE(judge{policy}.guards(durable));
 }
 
 TEST(judge, quarantines_for_the_longest_ttl_and_its_guard) {
