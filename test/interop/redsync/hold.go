@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,12 @@ func main() {
 	mutex := redsync.New(pools...).NewMutex(key, redsync.WithTries(1),
 		redsync.WithExpiry(time.Duration(ttl)*time.Millisecond))
 	if err := mutex.Lock(); err != nil {
-		fmt.Println("denied")
+		var taken *redsync.ErrTaken
+		if errors.As(err, &taken) {
+			fmt.Println("denied")
+		} else {
+			fmt.Println("failed:", err)
+		}
 		return
 	}
 	fmt.Println("held")
