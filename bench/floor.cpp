@@ -25,6 +25,10 @@ floor::reply floor::command(const char* format, Arguments... arguments) {
     return answer;
 }
 
+void floor::round_trip(const std::string& key) {
+    command("SET %s %s PX 30000", key.c_str(), owner_.c_str());
+}
+
 void floor::plain_cycle(const std::string& key) {
     command("SET %s %s NX PX 30000", key.c_str(), owner_.c_str());
     command("EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(), owner_.c_str());

@@ -13,6 +13,9 @@ class floor {
   public:
     floor(const std::string& host, std::uint16_t port);
 
+    /// One command and its answer.
+    void round_trip(const std::string& key);
+
     /// SET NX PX, then the release script, each awaited: one cycle without fencing.
     void plain_cycle(const std::string& key);
 

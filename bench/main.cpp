@@ -1,169 +1,51 @@
-/// Holdfast beside its floor, in one run, client and server on one core.
-#include <sched.h>
-
-#include <atomic>
-#include <barrier>
+/// Holdfast beside its floor, in one run.
 #include <cstdio>
-#include <cstdlib>
-#include <mutex>
+#include <cstring>
+#include <map>
+#include <string>
 #include <string_view>
-#include <thread>
 
-#include "contest.hpp"
-#include "floor.hpp"
-#include "holdfast/holdfast.hpp"
-#include "scripts/embedded.hpp"
-#include "support/process.hpp"
-#include "support/redis_server.hpp"
+#include "parts.hpp"
 
-namespace holdfast::bench {
 namespace {
 
-using std::chrono::nanoseconds;
+using part = void (*)(bool quick);
 
-/// Keeps this process, and every child that it starts from now on, on one core.
-void pin_to_core(int core) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(static_cast<std::size_t>(core), &cores);
-    if (::sched_setaffinity(0, sizeof cores, &cores) != 0) std::perror("sched_setaffinity");
-}
+const std::map<std::string_view, part> parts{
+    {"server", holdfast::bench::one_server},
+    {"quorum", holdfast::bench::slow_quorum},
+    {"votes", holdfast::bench::split_votes},
+};
 
-template <typename Work>
-nanoseconds timed(std::size_t times, Work&& work) {
-    const auto begin = clock::now();
-    for (std::size_t n = 0; n < times; ++n) work();
-    return clock::now() - begin;
-}
-
-acquire_options how(bool fencing, bool await_release) {
-    acquire_options options;
-    options.fencing = fencing;
-    options.await_release = await_release;
-    return options;
-}
-
-contestant lock_and_unlock(client& through, std::string name, bool fencing, bool await_release) {
-    auto lock = std::make_shared<mutex>(through, "bench:" + name, how(fencing, await_release));
-    return {std::move(name), [lock](std::size_t times) {
-                return timed(times, [&] { const std::scoped_lock held(*lock); });
-            }};
-}
-
-void one_thread(const test::redis_server& server, const rules& game) {
-    client through(server.url());
-    floor hiredis("127.0.0.1", server.port());
-    print("one thread, uncontended, one cycle = lock + unlock; without fencing",
-          hold_contest(
-              {{"hiredis: SET NX PX, release script",
-                [&](std::size_t n) { return timed(n, [&] { hiredis.plain_cycle("bench:f"); }); }},
-               lock_and_unlock(through, "holdfast", false, true),
-               lock_and_unlock(through, "holdfast, release not awaited", false, false)},
-              game));
-    print("the same with fencing tokens",
-          hold_contest(
-              {{"hiredis: acquire script, release script",
-                [&](std::size_t n) { return timed(n, [&] { hiredis.fenced_cycle("bench:g"); }); }},
-               lock_and_unlock(through, "holdfast, fenced", true, true),
-               lock_and_unlock(through, "holdfast, fenced, release not awaited", true, false)},
-              game));
-}
-
-/// `times` cycles, shared by `count` threads, each on a key of its own.
-contestant many_threads(client& through, std::size_t count, bool await_release) {
-    auto name = "holdfast, " + std::to_string(count) + " threads" +
-                (await_release ? "" : ", release not awaited");
-    return {name, [&through, count, await_release](std::size_t times) {
-                std::atomic<std::int64_t> left = static_cast<std::int64_t>(times);
-                std::barrier gate(static_cast<std::ptrdiff_t>(count) + 1);
-                std::vector<std::jthread> threads;
-                for (std::size_t n = 0; n < count; ++n) {
-                    threads.emplace_back([&, n] {
-                        mutex mine(through, "bench:t" + std::to_string(n),
-                                   how(false, await_release));
-                        gate.arrive_and_wait();
-                        while (left.fetch_sub(1) > 0) const std::scoped_lock held(mine);
-                    });
-                }
-                gate.arrive_and_wait();
-                const auto begin = clock::now();
-                threads.clear();
-                return clock::now() - begin;
-            }};
-}
-
-double redis_benchmark(const test::redis_server& server, std::size_t requests,
-                       const std::vector<std::string>& command) {
-    std::vector<std::string> arguments{"redis-benchmark",
-                                       "-p",
-                                       std::to_string(server.port()),
-                                       "-P",
-                                       "64",
-                                       "-c",
-                                       "1",
-                                       "-n",
-                                       std::to_string(requests),
-                                       "-r",
-                                       "100000000",
-                                       "--csv"};
-    arguments.insert(arguments.end(), command.begin(), command.end());
-    const auto done = test::run_command(arguments);
-    const auto line = done.out.rfind("\n\"");
-    const auto field = done.out.find("\",\"", line == std::string::npos ? 0 : line);
-    return field == std::string::npos ? 0 : std::strtod(done.out.c_str() + field + 3, nullptr);
-}
-
-/// The same two commands at redis-benchmark's pipelined speed, as one cycle. Keys are random, so
-/// that SET NX succeeds as it does for a lock; the release then finds nothing to delete.
-contestant pipelined_floor(const test::redis_server& server) {
-    return {
-        "redis-benchmark -P 64: SET NX PX, release script", [&server](std::size_t times) {
-            const auto set = redis_benchmark(
-                server, times, {"SET", "rb:__rand_int__", "owner", "NX", "PX", "30000"});
-            const auto release = redis_benchmark(
-                server, times,
-                {"EVALSHA", std::string(scripts::release.sha1), "1", "rb:__rand_int__", "o"});
-            const auto seconds =
-                static_cast<double>(times) / set + static_cast<double>(times) / release;
-            return std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(seconds));
-        }};
-}
-
-void throughput(const test::redis_server& server, const rules& game) {
-    client through(server.url());
-    floor hiredis("127.0.0.1", server.port());
-    print("64 threads, distinct keys, one client; cycles",
-          hold_contest({pipelined_floor(server),
-                        {"hiredis, 64 cycles in one write",
-                         [&](std::size_t n) {
-                             return timed(n / 64 + 1, [&] { hiredis.pipelined_cycles(64); });
-                         }},
-                        many_threads(through, 64, true),
-                        many_threads(through, 64, false)},
-                       game));
-}
-
-int run(bool quick) {
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a long run shows where it is
-    pin_to_core(0);
-    const test::redis_server server;
-    std::printf(
-        "client and server on core 0; medians of interleaved rounds; 'time x' is the time "
-        "against the first line\n");
-    one_thread(server, quick ? rules{2, 200} : rules{21, 3000});
-    throughput(server, quick ? rules{2, 2000} : rules{9, 40000});
-    return 0;
+int usage(int code) {
+    std::puts(
+        "usage: holdfast-bench [--quick] [PART]\n\n"
+        "  server   one server beside hiredis and redis-benchmark; the default\n"
+        "  quorum   five servers behind a network that takes a millisecond\n"
+        "  votes    contenders that start at the same moment\n\n"
+        "Starts its own servers. --quick: a smoke test.");
+    return code;
 }
 
 }  // namespace
-}  // namespace holdfast::bench
 
 int main(int count, char** arguments) {
-    const bool quick = count > 1 && std::string_view(arguments[1]) == "--quick";
-    if (count > 1 && !quick) {
-        std::puts(
-            "usage: holdfast-bench [--quick]\n\nStarts its own server. --quick: a smoke test.");
-        return std::string_view(arguments[1]) == "--help" ? 0 : 64;
+    bool quick = false;
+    std::string_view chosen = "server";
+    for (int n = 1; n < count; ++n) {
+        const std::string_view word = arguments[n];
+        if (word == "--help") return usage(0);
+        if (word == "--quick") {
+            quick = true;
+        } else if (parts.contains(word)) {
+            chosen = word;
+        } else {
+            return usage(64);
+        }
     }
-    return holdfast::bench::run(quick);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a long run shows where it is
+    std::puts(
+        "medians of interleaved rounds; 'time x' is the time against the first line of a table");
+    parts.at(chosen)(quick);
+    return 0;
 }

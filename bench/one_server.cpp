@@ -1,0 +1,130 @@
+#include <atomic>
+#include <barrier>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "contest.hpp"
+#include "floor.hpp"
+#include "holdfast/holdfast.hpp"
+#include "parts.hpp"
+#include "scripts/embedded.hpp"
+#include "support/process.hpp"
+#include "support/redis_server.hpp"
+#include "work.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+contestant lock_and_unlock(client& through, std::string name, bool fencing, bool await_release) {
+    auto lock = std::make_shared<mutex>(through, "bench:" + name, how(fencing, await_release));
+    return {std::move(name), [lock](std::size_t times) {
+                return timed(times, [&] { const std::scoped_lock held(*lock); });
+            }};
+}
+
+void one_thread(const test::redis_server& server, const rules& game) {
+    client through(server.url());
+    floor hiredis("127.0.0.1", server.port());
+    print("one thread, uncontended, one cycle = lock + unlock; without fencing",
+          hold_contest(
+              {{"hiredis: SET NX PX, release script",
+                [&](std::size_t n) { return timed(n, [&] { hiredis.plain_cycle("bench:f"); }); }},
+               lock_and_unlock(through, "holdfast", false, true),
+               lock_and_unlock(through, "holdfast, release not awaited", false, false)},
+              game));
+    print("the same with fencing tokens",
+          hold_contest(
+              {{"hiredis: acquire script, release script",
+                [&](std::size_t n) { return timed(n, [&] { hiredis.fenced_cycle("bench:g"); }); }},
+               lock_and_unlock(through, "holdfast, fenced", true, true),
+               lock_and_unlock(through, "holdfast, fenced, release not awaited", true, false)},
+              game));
+}
+
+/// `times` cycles, shared by `count` threads, each on a key of its own.
+contestant many_threads(client& through, std::size_t count, bool await_release) {
+    auto name = "holdfast, " + std::to_string(count) + " threads" +
+                (await_release ? "" : ", release not awaited");
+    return {name, [&through, count, await_release](std::size_t times) {
+                std::atomic<std::int64_t> left = static_cast<std::int64_t>(times);
+                std::barrier gate(static_cast<std::ptrdiff_t>(count) + 1);
+                std::vector<std::jthread> threads;
+                for (std::size_t n = 0; n < count; ++n) {
+                    threads.emplace_back([&, n] {
+                        mutex mine(through, "bench:t" + std::to_string(n),
+                                   how(false, await_release));
+                        gate.arrive_and_wait();
+                        while (left.fetch_sub(1) > 0) const std::scoped_lock held(mine);
+                    });
+                }
+                gate.arrive_and_wait();
+                const auto begin = clock::now();
+                threads.clear();
+                return clock::now() - begin;
+            }};
+}
+
+double redis_benchmark(const test::redis_server& server, std::size_t requests,
+                       const std::vector<std::string>& command) {
+    std::vector<std::string> arguments{"redis-benchmark",
+                                       "-p",
+                                       std::to_string(server.port()),
+                                       "-P",
+                                       "64",
+                                       "-c",
+                                       "1",
+                                       "-n",
+                                       std::to_string(requests),
+                                       "-r",
+                                       "100000000",
+                                       "--csv"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    const auto done = test::run_command(arguments);
+    const auto line = done.out.rfind("\n\"");
+    const auto field = done.out.find("\",\"", line == std::string::npos ? 0 : line);
+    return field == std::string::npos ? 0 : std::strtod(done.out.c_str() + field + 3, nullptr);
+}
+
+/// The same two commands at redis-benchmark's pipelined speed, as one cycle. Keys are random, so
+/// that SET NX succeeds as it does for a lock; the release then finds nothing to delete.
+contestant pipelined_floor(const test::redis_server& server) {
+    return {
+        "redis-benchmark -P 64: SET NX PX, release script", [&server](std::size_t times) {
+            const auto set = redis_benchmark(
+                server, times, {"SET", "rb:__rand_int__", "owner", "NX", "PX", "30000"});
+            const auto release = redis_benchmark(
+                server, times,
+                {"EVALSHA", std::string(scripts::release.sha1), "1", "rb:__rand_int__", "o"});
+            const auto seconds =
+                static_cast<double>(times) / set + static_cast<double>(times) / release;
+            return std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(seconds));
+        }};
+}
+
+void throughput(const test::redis_server& server, const rules& game) {
+    client through(server.url());
+    floor hiredis("127.0.0.1", server.port());
+    print("64 threads, distinct keys, one client; cycles",
+          hold_contest({pipelined_floor(server),
+                        {"hiredis, 64 cycles in one write",
+                         [&](std::size_t n) {
+                             return timed(n / 64 + 1, [&] { hiredis.pipelined_cycles(64); });
+                         }},
+                        many_threads(through, 64, true),
+                        many_threads(through, 64, false)},
+                       game));
+}
+
+}  // namespace
+
+void one_server(bool quick) {
+    pin_to_core(0);
+    const test::redis_server server;
+    std::printf("client and server on core 0\n");
+    one_thread(server, quick ? rules{2, 200} : rules{21, 3000});
+    throughput(server, quick ? rules{2, 2000} : rules{9, 40000});
+}
+
+}  // namespace holdfast::bench

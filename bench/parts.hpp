@@ -1,0 +1,19 @@
+#pragma once
+
+namespace holdfast::bench {
+
+/// The parts of the benchmark. Each starts the servers that it needs, and prints tables. A part
+/// that pins its threads to a core does so for good: one part per process.
+/// quick: a smoke test; its numbers mean nothing.
+
+/// One server beside hiredis and redis-benchmark, all on one core.
+void one_server(bool quick);
+
+/// Five servers, each behind a network that takes a millisecond: what an acquire costs beside one
+/// such round trip, also with a server that does not answer.
+void slow_quorum(bool quick);
+
+/// Contenders that start at the same moment, on five servers and on one: until all had the lock.
+void split_votes(bool quick);
+
+}  // namespace holdfast::bench
