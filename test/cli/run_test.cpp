@@ -180,6 +180,40 @@ TEST_F(run, a_signal_ends_the_wait_of_at_least_but_not_the_lock) {
     EXPECT_GT(server_.pttl("key"), 12'000);
 }
 
+/// A command that ends, and a signal that comes, while holdfast is stopped: it finds both at once.
+class run_at_its_end : public run {
+  protected:
+    process end_with_a_signal(words options) {
+        const std::string go = (scratch_ / "go").native();
+        options.insert(options.begin(), "run");
+        options.insert(options.end(),
+                       {"key", "sh", "-c",
+                        "echo $$ >'" + (scratch_ / "pid").native() + "'; until [ -e '" + go +
+                            "' ]; do sleep 0.01; done; exit 6"});
+        auto holder = start(options);
+        const pid_t command = process_in(scratch_ / "pid");
+        holder.pause();
+        std::ofstream(go) << "now";
+        EXPECT_TRUE(eventually(10s, [&] { return !alive(command); }));
+        holder.kill(SIGTERM);
+        holder.resume();
+        return holder;
+    }
+};
+
+TEST_F(run_at_its_end, a_signal_ends_the_wait_of_at_least_but_not_the_lock) {
+    auto holder = end_with_a_signal({"--at-least", "20s", "--ttl", "10s"});
+    EXPECT_EQ(holder.wait(5s).code, 6) << holder.error_output();
+    EXPECT_GT(server_.pttl("key"), 12'000);
+}
+
+TEST_F(run_at_its_end, a_signal_changes_nothing_when_there_is_nothing_left_to_wait_for) {
+    auto holder = end_with_a_signal({"--status-fd", "2"});
+    EXPECT_EQ(holder.wait(5s), (exit_status{.code = 6}));
+    EXPECT_EQ(json_of(holder.error_output()).at("child_exit"), 6);
+    EXPECT_FALSE(server_.exists("key"));
+}
+
 TEST_F(run, at_most_asks_the_command_to_end) {
     const auto result = holdfast({"run", "--at-most", "200ms", "key", "sleep", "60"});
     EXPECT_EQ(result.exit_code, 143);
@@ -207,6 +241,16 @@ TEST_F(run, keeps_the_lock_beyond_its_ttl) {
     const auto owner = server_.get("key");
     EXPECT_FALSE(eventually(1500ms, [&] { return server_.get("key") != owner; }));
     EXPECT_EQ(holder.wait(10s).code, 0) << holder.error_output();
+}
+
+TEST_F(run, keeps_the_lock_when_kill_after_leaves_little_of_the_ttl) {
+    auto holder = start({"run", "--ttl", "6s", "--kill-after", "5s", "key", "sleep", "10"});
+    wait_until_held("key");
+    const auto owner = server_.get("key");
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_FALSE(eventually(9s, [&] { return server_.get("key") != owner; }));
+    EXPECT_EQ(holder.wait(20s).code, 0) << holder.error_output();
+    EXPECT_GT(std::chrono::steady_clock::now() - begin, 9s);
 }
 
 TEST_F(run, refuses_a_ttl_that_leaves_no_time_to_work) {

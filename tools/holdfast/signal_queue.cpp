@@ -38,7 +38,10 @@ signal_queue::signal_queue() {
     descriptor_ = checked(::signalfd(-1, &queued, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
 }
 
-signal_queue::~signal_queue() { restore(); }
+signal_queue::~signal_queue() {
+    while (next()) continue;
+    restore();
+}
 
 std::optional<int> signal_queue::next() {
     signalfd_siginfo arrived{};

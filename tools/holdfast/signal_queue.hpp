@@ -19,6 +19,7 @@ bool is_ending(int signal);
 ///
 /// Signals that were ignored when the tool started (nohup, background jobs of scripts) stay so and
 /// are not queued. SIGCHLD always is. SIGPIPE is ignored: a closed pipe is an error to handle.
+/// What nobody has read when the queue ends has nothing left to end, and changes no exit code.
 ///
 /// REQUIRES: made before any thread is, and one at a time: threads inherit the mask.
 class signal_queue {

@@ -75,12 +75,15 @@ void supervisor::act(stop_schedule::action what) {
     }
 }
 
-// Not after the command has ended: what comes then is for whoever comes after us.
+// Not after the command has ended: what comes then is for whoever comes after us. Raised again it
+// waits for them, because it is blocked.
 void supervisor::pass_on_signals() {
     while (!status_) {
         const auto signal = signals_.next();
         if (!signal) return;
-        if (*signal == SIGCHLD) collect();
+        collect();
+        if (status_ && is_ending(*signal)) ::raise(*signal);
+        if (status_) return;
         if (is_ending(*signal)) signal_group(*signal);
         if (*signal == SIGTSTP) suspend_together();
     }
