@@ -59,6 +59,12 @@ std::string read_password(const std::string& path) {
     return password;
 }
 
+/// Says of a file what read_password() says of its own; the library calls it a bad option.
+void require_readable(const std::string& path) {
+    if (path.empty() || std::ifstream(path).is_open()) return;
+    throw failure(exit_code::configuration, "cannot read " + path + ": " + std::strerror(errno));
+}
+
 }  // namespace
 
 void connection::declare(command_line& line) {
@@ -89,6 +95,7 @@ options connection::settings(std::chrono::milliseconds ttl) const {
     result.user = user_;
     result.password = password();
     result.prefix = prefix_;
+    for (const auto& file : {authority_file_, certificate_file_, key_file_}) require_readable(file);
     result.tls.ca_file = authority_file_;
     result.tls.certificate_file = certificate_file_;
     result.tls.key_file = key_file_;
