@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "support/hostile_server.hpp"
 #include "support/sockets.hpp"
 #include "tool.hpp"
 
@@ -43,6 +44,18 @@ TEST_F(connecting, to_a_server_that_says_nothing_gives_69) {
     const auto listener = listen_on_loopback(0);
     const auto url = "redis://127.0.0.1:" + std::to_string(local_port(listener));
     EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", url}}).exit_code, 69);
+}
+
+TEST_F(connecting, to_what_is_not_a_redis_gives_76_and_names_the_node) {
+    for (const auto& behaviour :
+         {hostile::web_server(), hostile::garbage(), hostile::always(":7\r\n")}) {
+        const hostile_server stranger(behaviour);
+        const auto result = ask(probe(), {{"HOLDFAST_URL", stranger.url()}});
+        EXPECT_EQ(result.exit_code, 76) << result.err;
+        EXPECT_EQ(result.out, "");
+        EXPECT_NE(result.err.find(std::to_string(stranger.port())), std::string::npos)
+            << result.err;
+    }
 }
 
 TEST_F(connecting, refuses_urls_that_mean_nothing) {

@@ -153,6 +153,30 @@ TEST_F(local, works_in_a_directory_with_an_odd_name) {
     EXPECT_EQ(holdfast({"local", "stop"}, there).exit_code, 0);
 }
 
+TEST_F(local, lives_in_a_directory_of_the_user_under_tmp_without_a_runtime_directory) {
+    // In a /tmp of its own, because the user may have a server in the real one. The command is
+    // named by a descriptor: it may lie in the real one too.
+    if (run_command({"unshare", "-rm", "true"}).exit_code != 0) {
+        GTEST_SKIP() << "needs a user namespace";
+    }
+    command_options how;
+    how.environment = environment();
+    how.environment["HOLDFAST"] = HOLDFAST_COMMAND;
+    const auto result =
+        run_command({"unshare", "-rm", "sh", "-c",
+                     "exec 9<\"$HOLDFAST\" && mount -t tmpfs tmpfs /tmp && unset XDG_RUNTIME_DIR\n"
+                     "/proc/self/fd/9 run -n key -- stat -c '%a %u' /tmp/holdfast-0\n"
+                     "/proc/self/fd/9 local status\n"
+                     "/proc/self/fd/9 local stop\n"
+                     "chmod 755 /tmp/holdfast-0 && /proc/self/fd/9 run -n key true\n"
+                     "echo \"$?\""},
+                    how);
+    EXPECT_TRUE(result.out.starts_with("700 0\nrunning, process ")) << result.out << result.err;
+    EXPECT_NE(result.out.find("unix:///tmp/holdfast-0/redis.sock\nstopped\n78\n"),
+              std::string::npos)
+        << result.out << result.err;
+}
+
 TEST_F(local, starts_stops_and_tells_its_status) {
     EXPECT_EQ(holdfast({"local", "status"}).exit_code, 69);
     EXPECT_EQ(holdfast({"local", "start"}).exit_code, 0);
