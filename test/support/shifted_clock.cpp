@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <filesystem>
 #include <new>
 
 #include "support/errors.hpp"
@@ -22,6 +23,8 @@ shifted_clock::shifted_clock() {
 }
 
 shifted_clock::~shifted_clock() { ::munmap(offset_, sizeof(shared_offset)); }
+
+bool shifted_clock::available() { return std::filesystem::exists(HOLDFAST_CLOCK_SHIM_LIBRARY); }
 
 environment_variables shifted_clock::environment() const {
     return {{"LD_PRELOAD", HOLDFAST_CLOCK_SHIM_LIBRARY},

@@ -26,6 +26,9 @@ class shifted_clock {
     shifted_clock(const shifted_clock&) = delete;
     shifted_clock& operator=(const shifted_clock&) = delete;
 
+    /// Whether the library that shifts clocks is there: it stays in the build tree.
+    static bool available();
+
     /// What a process needs in its environment to live by this clock.
     environment_variables environment() const;
 
