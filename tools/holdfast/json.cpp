@@ -78,6 +78,12 @@ json_object& json_object::add(std::string_view name, const json_object& object) 
     return add_raw(name, object.text());
 }
 
+json_object& json_object::add(std::string_view name, const std::vector<json_object>& objects) {
+    std::string list;
+    for (const json_object& each : objects) list += (list.empty() ? "" : ",") + each.text();
+    return add_raw(name, "[" + list + "]");
+}
+
 json_object& json_object::add_null(std::string_view name) { return add_raw(name, "null"); }
 
 json_object& json_object::add_raw(std::string_view name, std::string_view value) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::tool {
 
@@ -19,6 +20,7 @@ class json_object {
     json_object& add(std::string_view name, std::uint64_t number);
     json_object& add(std::string_view name, int number) { return add(name, std::int64_t{number}); }
     json_object& add(std::string_view name, const json_object& object);
+    json_object& add(std::string_view name, const std::vector<json_object>& objects);
     json_object& add_null(std::string_view name);
 
     template <typename Value>

@@ -2,6 +2,11 @@
 
 _holdfast_connecting='--url --user --password-file --cacert --cert --key --sni --insecure --prefix'
 
+_holdfast_lab='exists-set setnx-expire getset lua-setnx set-nx get-del lua-del renewal redlock
+               holdfast holdfast-guarded holdfast-quorum crash race skew overwrite stranger
+               overtime late-delete release-race failover restart lost-answer late-write
+               clock-jump old-jump hang'
+
 _holdfast_options() {
     case $1 in
         run) echo '-n --nonblock -w --wait -E --conflict-exit-code -c --command --ttl --at-least
@@ -12,7 +17,8 @@ _holdfast_options() {
         unlock) echo "--owner -h --help $_holdfast_connecting" ;;
         status | ls | doctor) echo "--json -h --help $_holdfast_connecting" ;;
         enlist) echo "--fresh -h --help $_holdfast_connecting" ;;
-        local | bench | lab | version) echo '-h --help' ;;
+        lab) echo '--json -h --help' ;;
+        local | bench | version) echo '-h --help' ;;
     esac
 }
 
@@ -63,6 +69,8 @@ _holdfast() {
     esac
     if [[ $command == local && $current != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'start stop status' -- "$current")
+    elif [[ $command == lab && $current != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$_holdfast_lab" -- "$current")
     elif [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$command")" -- "$current")
     fi

@@ -45,6 +45,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -l status-fd -x -d 'Wr
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s v -l verbose -d 'Say what happens'
 
 complete -c holdfast -n '__fish_seen_subcommand_from renew unlock' -l owner -x -d 'Owner token'
-complete -c holdfast -n '__fish_seen_subcommand_from lock status ls doctor' -l json -d 'Print JSON'
+complete -c holdfast -n '__fish_seen_subcommand_from lock status ls doctor lab' -l json -d 'Print JSON'
 complete -c holdfast -n '__fish_seen_subcommand_from enlist' -l fresh -d 'Vouch that the servers are new'
 complete -c holdfast -n '__fish_seen_subcommand_from local' -a 'start stop status'
+complete -c holdfast -n '__fish_seen_subcommand_from lab' -a 'exists-set setnx-expire getset lua-setnx set-nx get-del lua-del renewal redlock holdfast holdfast-guarded holdfast-quorum crash race skew overwrite stranger overtime late-delete release-race failover restart lost-answer late-write clock-jump old-jump hang'
