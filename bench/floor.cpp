@@ -34,6 +34,34 @@ void floor::plain_cycle(const std::string& key) {
     command("EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(), owner_.c_str());
 }
 
+void floor::ask_lock(const std::string& key) {
+    redisAppendCommand(context_.get(), "SET %s %s NX PX 30000", key.c_str(), owner_.c_str());
+    flush();
+}
+
+void floor::ask_unlock(const std::string& key) {
+    redisAppendCommand(context_.get(), "EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(),
+                       owner_.c_str());
+    flush();
+}
+
+void floor::flush() {
+    int done = 0;
+    while (done == 0) {
+        if (redisBufferWrite(context_.get(), &done) != REDIS_OK) {
+            throw std::runtime_error("hiredis: cannot write");
+        }
+    }
+}
+
+void floor::read_answer() {
+    void* answer = nullptr;
+    if (redisGetReply(context_.get(), &answer) != REDIS_OK) {
+        throw std::runtime_error("hiredis: no reply");
+    }
+    const reply owned(static_cast<redisReply*>(answer));
+}
+
 void floor::fenced_cycle(const std::string& key) {
     command("EVALSHA %s 2 %s holdfast:{%s}:fence %s 30000 3600000", acquire_sha_.c_str(),
             key.c_str(), key.c_str(), owner_.c_str());
@@ -47,13 +75,7 @@ void floor::pipelined_cycles(std::size_t count) {
         redisAppendCommand(context_.get(), "EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(),
                            owner_.c_str());
     }
-    for (std::size_t n = 0; n < 2 * count; ++n) {
-        void* answer = nullptr;
-        if (redisGetReply(context_.get(), &answer) != REDIS_OK) {
-            throw std::runtime_error("hiredis: no reply");
-        }
-        const reply owned(static_cast<redisReply*>(answer));
-    }
+    for (std::size_t n = 0; n < 2 * count; ++n) read_answer();
 }
 
 }  // namespace holdfast::bench

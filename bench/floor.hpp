@@ -19,6 +19,11 @@ class floor {
     /// SET NX PX, then the release script, each awaited: one cycle without fencing.
     void plain_cycle(const std::string& key);
 
+    /// The halves of a plain cycle: written at once; each answer is read later.
+    void ask_lock(const std::string& key);
+    void ask_unlock(const std::string& key);
+    void read_answer();
+
     /// The acquire script with its counter, then the release script.
     void fenced_cycle(const std::string& key);
 
@@ -34,6 +39,8 @@ class floor {
 
     template <typename... Arguments>
     reply command(const char* format, Arguments... arguments);
+
+    void flush();
 
     std::unique_ptr<redisContext, closer> context_;
     std::string owner_;

@@ -72,8 +72,14 @@ def _run(command, place):
     except subprocess.TimeoutExpired:
         raise Broken(f"`{_words(command)}` did not end in {BUILD_BOUND} s") from None
     if done.returncode != 0:
-        said = (done.stderr + done.stdout).strip().splitlines()[-8:]
-        raise Broken(f"`{_words(command)}` failed:\n    " + "\n    ".join(said))
+        raise Broken(f"`{_words(command)}` failed:\n    " + "\n    ".join(_complaint(done)))
+
+
+def _complaint(done):
+    """Maven's reason stands first among its errors, that of the others last of all."""
+    said = (done.stderr + done.stdout).strip().splitlines()
+    errors = [line for line in said if line.startswith("[ERROR]")]
+    return errors[:4] or said[-8:]
 
 
 def _words(command):

@@ -1,0 +1,57 @@
+"""From what the drivers print to what a table shows."""
+import collections
+import statistics
+
+
+def percentile(times, fraction):
+    """Of a histogram in buckets of 2^(1/32) microseconds; the middle of the bucket."""
+    rank = fraction * sum(times.values())
+    for bucket in sorted(times):
+        rank -= times[bucket]
+        if rank <= 0:
+            return 2 ** ((bucket + 0.5) / 32)
+    return 0.0
+
+
+class Figures:
+    """Of one contestant, over all rounds."""
+
+    def __init__(self):
+        self.per_second = []
+        self.handed = []
+        self.times = collections.Counter()
+        self.shares = collections.Counter()
+        self.max_us = 0.0
+
+    def add(self, seconds, lines):
+        self.per_second.append(sum(line["cycles"] for line in lines) / seconds)
+        self.handed.append(sum(line["handed"] for line in lines) / seconds)
+        for process, line in enumerate(lines):
+            self.max_us = max(self.max_us, line["max_us"])
+            for bucket, count in line["times"].items():
+                self.times[int(bucket)] += count
+            for worker, share in enumerate(line["shares"]):
+                self.shares[process, worker] += share
+
+    def summary(self):
+        middle = statistics.median(self.per_second)
+        all_shares = sum(self.shares.values()) or 1
+        fair = all_shares / len(self.shares)
+        return {
+            "per_second": middle,
+            "handed_per_second": statistics.median(self.handed),
+            "spread": self._spread(middle),
+            "p50_us": percentile(self.times, 0.5),
+            "p99_us": percentile(self.times, 0.99),
+            "max_us": self.max_us,
+            # 1 is a fair share
+            "best_share": max(self.shares.values()) / fair,
+            "worst_share": min(self.shares.values()) / fair,
+            "rounds": self.per_second,
+        }
+
+    def _spread(self, middle):
+        if len(self.per_second) < 2 or middle == 0:
+            return 0.0
+        low, _, high = statistics.quantiles(self.per_second, n=4)
+        return (high - low) / middle
