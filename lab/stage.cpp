@@ -64,16 +64,16 @@ outcome stage::must_acquire(actor& who, milliseconds ttl) {
     return result;
 }
 
-outcome stage::try_for(actor& who, milliseconds ttl, milliseconds bound) {
+outcome stage::try_for(actor& who, milliseconds ttl, milliseconds bound, const std::string& which) {
     const auto give_up = clock_type::now() + bound;
-    outcome result = who.acquire(key, ttl);
+    outcome result = who.acquire(which, ttl);
     if (result.held() || clock_type::now() >= give_up) return result;
     say("... and tries again and again");
     const std::size_t more_of_the_same = story_.size();
     while (!result.held() && clock_type::now() < give_up) {
         pass(between_attempts);
         story_.forget(more_of_the_same, who.name());
-        result = who.acquire(key, ttl);
+        result = who.acquire(which, ttl);
     }
     if (!result.held()) story_.forget(more_of_the_same, who.name());
     return result;

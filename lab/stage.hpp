@@ -65,7 +65,8 @@ class stage {
     /// The client has the lock, after as many attempts as it takes. Throws if it never gets it.
     outcome must_acquire(actor& who, milliseconds ttl);
     /// What the last attempt brought, when it has held or `bound` has passed.
-    outcome try_for(actor& who, milliseconds ttl, milliseconds bound);
+    outcome try_for(actor& who, milliseconds ttl, milliseconds bound,
+                    const std::string& which = key);
     /// Waits; the user may interrupt it.
     void pass(milliseconds time);
     /// The value of the lock at every server, and the longest that one of them will keep it.

@@ -105,6 +105,7 @@ verdict minority_hangs(stage& scene) {
     if (!one.held()) return broken("three of five servers answer, and client 1 gets no lock");
     verdict exclusive = judge_overlap({first, one}, {second, second.acquire(stage::key, long_ttl)});
     if (exclusive.value == judgement::broken) return exclusive;
+    scene.say("client 1 releases");
     first.release(stage::key);
     const bool passed_on = scene.try_for(second, long_ttl, 5s).held();
     for (std::size_t node = 0; node < minority; ++node) scene.server(node).resume();

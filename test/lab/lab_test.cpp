@@ -33,13 +33,13 @@ bool contains(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
-/// The processes whose command line mentions the path.
-std::set<std::string> processes_of(const std::filesystem::path& path) {
+/// The processes that work below the path, as the servers do.
+std::set<std::string> processes_below(const std::filesystem::path& path) {
     std::set<std::string> found;
     for (const auto& each : std::filesystem::directory_iterator("/proc")) {
-        if (contains(contents_of(each.path() / "cmdline"), path.native())) {
-            found.insert(each.path().filename());
-        }
+        std::error_code gone;
+        const auto directory = std::filesystem::read_symlink(each.path() / "cwd", gone);
+        if (directory.native().starts_with(path.native())) found.insert(each.path().filename());
     }
     return found;
 }
@@ -116,11 +116,11 @@ TEST(lab, cleans_up_when_it_is_interrupted) {
                      .environment = {{"TMPDIR", scratch.path().native()}},
                      .output = redirect::capture(),
                      .error = redirect::capture()});
-    ASSERT_TRUE(eventually(20s, [&] { return processes_of(scratch.path()).size() > 5; }));
+    ASSERT_TRUE(eventually(20s, [&] { return processes_below(scratch.path()).size() > 5; }));
     playing.kill(SIGINT);
     EXPECT_EQ(playing.wait(20s).code, 128 + SIGINT) << playing.error_output();
     EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
-    EXPECT_EQ(processes_of(scratch.path()), std::set<std::string>{});
+    EXPECT_EQ(processes_below(scratch.path()), std::set<std::string>{});
 }
 
 TEST(lab, has_its_names_completed) {
