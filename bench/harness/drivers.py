@@ -3,6 +3,7 @@
 A driver is a directory with the manifest of its language; it is built below `work`, so that the
 source tree stays clean. What is missing raises Missing, what is broken Broken: both say what.
 """
+import hashlib
 import pathlib
 import shutil
 import subprocess
@@ -22,41 +23,56 @@ class Broken(Exception):
 def build(source, work, program):
     """Returns the command that runs `program` (a name without its suffix) of the driver."""
     source, place = pathlib.Path(source), pathlib.Path(work) / pathlib.Path(source).name
-    for manifest, way in WAYS.items():
-        if (source / manifest).exists():
-            shutil.copytree(source, place, dirs_exist_ok=True)
-            return way(place, program)
-    raise Broken(f"{source} has no manifest")
+    manifest = next(name for name in WAYS if (source / name).exists())
+    prepare, command = WAYS[manifest]
+    mark, contents = place / "built", _digest(source)
+    if not mark.exists() or mark.read_text() != contents:
+        shutil.copytree(source, place, dirs_exist_ok=True)
+        prepare(place, program)
+        mark.write_text(contents)
+    return command(place, program)
 
 
-def _python(place, program):
+def _digest(source):
+    """Of every file: what was built from the same need not be built again."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in source.rglob("*") if path.is_file()):
+        total.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()
+
+
+def _prepare_python(place, program):
     python = place / "venv" / "bin" / "python"
     if not python.exists():
         _run([sys.executable, "-m", "venv", "venv"], place)
     _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r",
           "requirements.txt"], place)
-    return [str(python), str(place / f"{program}.py")]
 
 
-def _node(place, program):
+def _prepare_node(place, program):
     _need("node", "npm")
     _run(["npm", "install", "--silent", "--no-audit", "--no-fund"], place)
-    return ["node", str(place / f"{program}.js")]
 
 
-def _go(place, program):
+def _prepare_go(place, program):
     _need("go")
     _run(["go", "build", "-o", program, "."], place)
-    return [str(place / program)]
 
 
-def _maven(place, program):
+def _prepare_maven(place, program):
     _need("java", "mvn")
     _run(["mvn", "--quiet", "--batch-mode", "package"], place)
-    return ["java", "-jar", str(place / "target" / f"{program}.jar")]
 
 
-WAYS = {"requirements.txt": _python, "package.json": _node, "go.mod": _go, "pom.xml": _maven}
+WAYS = {  # how it is built, and how it is run
+    "requirements.txt": (_prepare_python, lambda place, program: [
+        str(place / "venv" / "bin" / "python"), str(place / f"{program}.py")]),
+    "package.json": (_prepare_node, lambda place, program: [
+        "node", str(place / f"{program}.js")]),
+    "go.mod": (_prepare_go, lambda place, program: [str(place / program)]),
+    "pom.xml": (_prepare_maven, lambda place, program: [
+        "java", "-jar", str(place / "target" / f"{program}.jar")]),
+}
 
 
 def _need(*programs):

@@ -22,8 +22,12 @@ class Figures:
         self.times = collections.Counter()
         self.shares = collections.Counter()
         self.max_us = 0.0
+        self.commands = 0
+        self.server_seconds = 0.0
 
-    def add(self, seconds, lines):
+    def add(self, seconds, lines, commands, server_seconds):
+        self.commands += commands
+        self.server_seconds += server_seconds
         self.per_second.append(sum(line["cycles"] for line in lines) / seconds)
         self.handed.append(sum(line["handed"] for line in lines) / seconds)
         for process, line in enumerate(lines):
@@ -36,6 +40,7 @@ class Figures:
     def summary(self):
         middle = statistics.median(self.per_second)
         all_shares = sum(self.shares.values()) or 1
+        cycles = sum(self.times.values()) or 1
         fair = all_shares / len(self.shares)
         return {
             "per_second": middle,
@@ -44,6 +49,9 @@ class Figures:
             "p50_us": percentile(self.times, 0.5),
             "p99_us": percentile(self.times, 0.99),
             "max_us": self.max_us,
+            # of one server, for one cycle
+            "commands": self.commands / cycles,
+            "server_us": 1e6 * self.server_seconds / cycles,
             # 1 is a fair share
             "best_share": max(self.shares.values()) / fair,
             "worst_share": min(self.shares.values()) / fair,

@@ -10,6 +10,14 @@ from .figures import Figures
 from .team import Failed, Team
 
 
+WARM_UP = 1.5  # seconds: what the slowest just-in-time compiler here needs
+
+
+def _spent(nodes):
+    """Commands and seconds of processor time of all together."""
+    return [sum(column) for column in zip(*(node.spent() for node in nodes))] or [0, 0]
+
+
 class Referee:
     """drivers: command by name; tools: the directory of what bench/CMakeLists.txt builds.
     report(text) is told who drops out, and why."""
@@ -28,12 +36,13 @@ class Referee:
                 if who.driver in self._drivers:
                     teams[who] = self._enter(match, who, number, urls, cleaning)
             results = {who: Figures() for who in teams}
-            self._round(teams, results, seconds, None)  # warms up
+            self._round(teams, results, max(seconds, WARM_UP) if rounds > 1 else seconds, None)
             self._wound(match, nodes)
             if match.fault in ("dead", "silent"):
                 self._round(teams, results, seconds, None)  # whoever must notice, notices
+            counted = nodes[:1] if match.fault else nodes
             for _ in range(rounds):
-                self._round(teams, results, seconds, results)
+                self._round(teams, results, seconds, counted)
             return {who: figures for who, figures in results.items() if figures.per_second}
 
     def _urls(self, match, nodes, cleaning):
@@ -71,16 +80,20 @@ class Referee:
         file.flush()
         return file.name
 
-    def _round(self, teams, results, seconds, counting):
+    def _round(self, teams, results, seconds, counted):
+        """counted: the servers whose cost is counted; None: nothing counts."""
         for who in list(teams):
+            before = _spent(counted or [])
             try:
                 lines = teams[who].play(seconds)
             except Failed as reason:
                 self._report(f"{who.name} dropped out: {reason}")
                 del teams[who]
                 continue
-            if counting is not None:
-                results[who].add(seconds, lines)
+            if counted is not None:
+                after = _spent(counted)
+                cost = [(now - then) / len(counted) for now, then in zip(after, before)]
+                results[who].add(seconds, lines, *cost)
 
     @staticmethod
     def _wound(match, nodes):

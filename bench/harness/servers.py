@@ -52,6 +52,12 @@ class Server:
             wire.sendall(line.encode() + b"\r\n")
             return wire.recv(65536).decode()
 
+    def spent(self):
+        """(commands carried out, those inside scripts too; seconds of processor time) so far."""
+        stats, cpu = _fields(self.ask("INFO stats")), _fields(self.ask("INFO cpu"))
+        return (int(stats["total_commands_processed"]),
+                float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"]))
+
     def stop(self):
         if self.process.poll() is None:
             self.process.kill()
@@ -70,6 +76,10 @@ def running(count, core=None):
     finally:
         for server in started:
             server.stop()
+
+
+def _fields(info):
+    return dict(line.split(":", 1) for line in info.split("\r\n") if ":" in line)
 
 
 def _free_port():

@@ -28,7 +28,7 @@ def text(match, table):
     what = "wait" if match.work == "shared" else "cycle"
     measure = "handed/s" if match.work == "shared" else "per second"
     head = (f"{'':44} {measure:>10} {'spread':>6} {'x floor':>8} {'x ours':>8} "
-            f"{what + ' p50':>10} {'p99':>9} {'max':>9} us")
+            f"{what + ' p50':>10} {'p99':>9} {'max':>9} us {'commands':>8} {'server us':>9}")
     if match.work == "shared":
         head += f" {'best':>6} {'worst':>6} {'cycles/s':>9}"
     return "\n".join([f"\n{match.title}", head] + [_line(match, row) for row in table])
@@ -37,7 +37,8 @@ def text(match, table):
 def _line(match, row):
     line = (f"{row['name']:44} {row['value']:10.0f} {100 * row['spread']:5.0f}% "
             f"{_number(row['to_floor'])} {_number(row['to_holdfast'])} "
-            f"{row['p50_us']:10.0f} {row['p99_us']:9.0f} {row['max_us']:9.0f}   ")
+            f"{row['p50_us']:10.0f} {row['p99_us']:9.0f} {row['max_us']:9.0f}    "
+            f"{row['commands']:8.1f} {row['server_us']:9.1f}")
     if match.work == "shared":
         line += f" {row['best_share']:6.2f} {row['worst_share']:6.2f} {row['per_second']:9.0f}"
     return line
