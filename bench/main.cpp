@@ -12,17 +12,19 @@ namespace {
 using part = void (*)(bool quick);
 
 const std::map<std::string_view, part> parts{
-    {"server", holdfast::bench::one_server},
-    {"quorum", holdfast::bench::slow_quorum},
-    {"votes", holdfast::bench::split_votes},
+    {"server", holdfast::bench::one_server}, {"quorum", holdfast::bench::slow_quorum},
+    {"votes", holdfast::bench::split_votes}, {"coroutines", holdfast::bench::coroutines},
+    {"held", holdfast::bench::held_leases},
 };
 
 int usage(int code) {
     std::puts(
         "usage: holdfast-bench [--quick] [PART]\n\n"
-        "  server   one server beside hiredis and redis-benchmark; the default\n"
-        "  quorum   five servers behind a network that takes a millisecond\n"
-        "  votes    contenders that start at the same moment\n\n"
+        "  server       one server beside hiredis and redis-benchmark; the default\n"
+        "  quorum       five servers behind a network that takes a millisecond\n"
+        "  votes        contenders that start at the same moment\n"
+        "  coroutines   ten thousand of them in flight\n"
+        "  held         a hundred thousand leases at once\n\n"
         "Starts its own servers. --quick: a smoke test.");
     return code;
 }

@@ -16,4 +16,10 @@ void slow_quorum(bool quick);
 /// Contenders that start at the same moment, on five servers and on one: until all had the lock.
 void split_votes(bool quick);
 
+/// Ten thousand coroutines in flight, on one thread.
+void coroutines(bool quick);
+
+/// A hundred thousand leases held at once: memory, renewals, and giving them all back.
+void held_leases(bool quick);
+
 }  // namespace holdfast::bench

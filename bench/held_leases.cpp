@@ -1,0 +1,87 @@
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "holdfast/holdfast.hpp"
+#include "parts.hpp"
+#include "support/redis_server.hpp"
+#include "work.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+
+/// Of this process.
+double resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    double all = 0;
+    double resident = 0;
+    file >> all >> resident;
+    return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+double processor_seconds() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto read = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return read(used.ru_utime) + read(used.ru_stime);
+}
+
+std::vector<lease> take(client& through, std::size_t count, const acquire_options& options) {
+    std::vector<lease> held;
+    held.reserve(count);
+    for (std::size_t n = 0; n < count; ++n) {
+        held.push_back(through.acquire("bench:held:" + std::to_string(n), options));
+    }
+    return held;
+}
+
+/// Watches the renewals of `length`, which is a whole number of times that all are renewed.
+void watch_renewals(const client& through, std::chrono::milliseconds length) {
+    const auto renewed = through.statistics().renewed;
+    const auto used = processor_seconds();
+    std::this_thread::sleep_for(length);
+    const auto share = (processor_seconds() - used) / seconds(length).count();
+    const auto rate =
+        static_cast<double>(through.statistics().renewed - renewed) / seconds(length).count();
+    std::printf("renewals             %10.0f per second, %.1f%% of a core\n", rate, 100 * share);
+}
+
+}  // namespace
+
+void held_leases(bool quick) {
+    const test::redis_server server;
+    client through(server.url());
+    through.connect();
+    acquire_options options;
+    options.await_release = false;
+    options.ttl = std::chrono::seconds(quick ? 3 : 30);
+    const std::size_t count = quick ? 1000 : 100'000;
+
+    const auto memory = resident_bytes();
+    std::vector<lease> held;
+    const auto taking = timed(1, [&] { held = take(through, count, options); });
+    const auto each = (resident_bytes() - memory) / static_cast<double>(count);
+    std::printf("%zu leases held by one client, ttl %lld s\n", count,
+                static_cast<long long>(options.ttl.count() / 1000));
+    std::printf("taking all           %10.2f s, by one thread\n", seconds(taking).count());
+    std::printf("memory               %10.0f bytes each, of this process\n", each);
+    watch_renewals(through, options.ttl / 3);
+    const auto releasing = timed(1, [&] {
+        held.clear();
+        // In line behind all of them: its answer is the last.
+        (void)through.acquire("bench:barrier", how(true, true));
+    });
+    std::printf("releasing all        %10.2f s, not awaited, until the server had done it\n",
+                seconds(releasing).count());
+    if (server.exists("bench:held:0")) std::puts("but a key is left: the numbers are wrong");
+}
+
+}  // namespace holdfast::bench
