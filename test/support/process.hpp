@@ -21,7 +21,7 @@ struct redirect {
     static redirect inherit() { return {kind::inherit, {}}; }
     static redirect null() { return {kind::null, {}}; }
     /// Read from (input) or appended to (output, error).
-    static redirect file(std::filesystem::path path) { return {kind::file, path.native()}; }
+    static redirect file(const std::filesystem::path& path) { return {kind::file, path.native()}; }
     /// Into memory: read it with process::output() and process::error_output().
     static redirect capture() { return {kind::capture, {}}; }
     /// As input: the child reads this text and then the end.
