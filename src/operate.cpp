@@ -114,6 +114,11 @@ lock_status inspect_whole(client& through, const std::string& name) {
     return status;
 }
 
+[[noreturn]] void raise_from(const net::node& node, net::failure why) {
+    why.message = node.name() + ": " + why.message;
+    runtime::raise(why);
+}
+
 /// One node's keys that match, all pages of SCAN.
 void scan(client& through, core::node_index node, const std::string& glob,
           std::unordered_set<std::string>& found) {
@@ -124,9 +129,9 @@ void scan(client& through, core::node_index node, const std::string& glob,
         const auto page = runtime::query::run_on(
             engine, lock, node, {"SCAN", cursor, "MATCH", glob, "COUNT", "1000", "TYPE", "string"});
         lock.unlock();
-        if (const auto* why = std::get_if<net::failure>(&page)) runtime::raise(*why);
+        if (const auto* why = std::get_if<net::failure>(&page)) raise_from(engine.node(node), *why);
         const resp::view reply(*text_of(page));
-        if (reply.is_error()) runtime::raise(net::explain(reply));
+        if (reply.is_error()) raise_from(engine.node(node), net::explain(reply));
         if (reply.size() != 2) return;
         cursor = reply.at(0)->text();
         const auto keys = *reply.at(1);

@@ -34,10 +34,24 @@ TEST_F(connecting, works_over_a_unix_socket) {
     EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", server_.unix_url()}}).exit_code, 0);
 }
 
-TEST_F(connecting, to_nobody_gives_69_and_names_the_node) {
-    const auto result = ask(probe(), {{"HOLDFAST_URL", nowhere}});
-    EXPECT_EQ(result.exit_code, 69);
-    EXPECT_NE(result.err.find("127.0.0.1:1"), std::string::npos) << result.err;
+TEST_F(connecting, takes_the_database_of_the_url) {
+    EXPECT_EQ(ask({"lock", "key"}, {{"HOLDFAST_URL", server_.url() + "/3"}}).exit_code, 0);
+    EXPECT_FALSE(server_.exists("key"));
+    EXPECT_EQ(
+        ask({"lock", "-n", "key"}, {{"HOLDFAST_URL", server_.unix_url() + "?db=3"}}).exit_code, 75);
+}
+
+TEST_F(connecting, to_nobody_gives_69_and_names_the_node_whatever_was_asked) {
+    const std::string owner = "hf1:0000000000000000000000000000000000000000:a@b:1:";
+    for (const words& arguments :
+         {probe(), words{"lock", "-n", "key"}, words{"renew", "--owner", owner, "key"},
+          words{"unlock", "--owner", owner, "key"}, words{"status", "key"}, words{"ls"},
+          words{"enlist"}}) {
+        const auto result = ask(arguments, {{"HOLDFAST_URL", nowhere}});
+        EXPECT_EQ(result.exit_code, 69) << arguments.front();
+        EXPECT_NE(result.err.find("127.0.0.1:1"), std::string::npos) << result.err;
+        EXPECT_EQ(result.out, "");
+    }
 }
 
 TEST_F(connecting, to_a_server_that_says_nothing_gives_69) {
@@ -100,6 +114,15 @@ TEST_F(authenticating, takes_the_password_from_a_file_the_environment_or_a_url_t
               0);
     EXPECT_EQ(
         ask(probe(), {{"HOLDFAST_URL", "redis://:open%20sesame@127.0.0.1:" + port}}).exit_code, 0);
+}
+
+TEST_F(authenticating, says_much_when_asked_but_not_the_password) {
+    for (const char* password : {"open sesame", "open sesame seed"}) {
+        const auto result = ask({"run", "-v", "-n", "key", "true"},
+                                {{"HOLDFAST_URL", guarded_->url()}, {"REDISCLI_AUTH", password}});
+        EXPECT_FALSE(result.err.empty());
+        EXPECT_EQ(result.err.find("sesame"), std::string::npos) << result.err;
+    }
 }
 
 TEST_F(authenticating, refuses_a_password_that_others_could_read_and_does_not_repeat_it) {

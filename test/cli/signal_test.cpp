@@ -81,6 +81,18 @@ TEST_F(signals, end_the_wait_for_a_lock_and_leave_nothing_behind) {
     EXPECT_EQ(server_.get("key"), "somebody");
 }
 
+TEST_F(signals, end_the_wait_of_lock_too) {
+    server_.command({"SET", "key", "somebody", "PX", "60000"});
+    auto waiter = start({"lock", "key"});
+    ASSERT_TRUE(eventually(10s, [&] {
+        return server_.command({"CLIENT", "LIST"}).find("name=holdfast") != std::string::npos;
+    }));
+    waiter.kill(SIGTERM);
+    EXPECT_EQ(waiter.wait(10s).code, 128 + SIGTERM);
+    EXPECT_EQ(waiter.output(), "");
+    EXPECT_EQ(server_.get("key"), "somebody");
+}
+
 TEST_F(signals, that_were_ignored_stay_ignored) {
     const auto result =
         shell("trap '' HUP; \"$HOLDFAST\" run key -- sh -c 'kill -HUP $$; echo lived'");

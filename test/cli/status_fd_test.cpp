@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include "tool.hpp"
 
 namespace holdfast::test {
@@ -40,6 +42,24 @@ TEST_F(status_fd, tells_of_commands_that_were_stopped_or_never_started) {
     const auto missing = report("key no-such-command");
     EXPECT_EQ(missing.at("outcome"), "not_started");
     EXPECT_TRUE(missing.at("child_exit").is_null());
+}
+
+TEST_F(status_fd, tells_of_a_wait_that_a_signal_ended) {
+    server_.command({"SET", "key", "somebody", "PX", "60000"});
+    auto waiter = start({"run", "--status-fd", "2", "key", "true"});
+    ASSERT_TRUE(eventually(10s, [&] {
+        return server_.command({"CLIENT", "LIST"}).find("name=holdfast") != std::string::npos;
+    }));
+    waiter.kill(SIGINT);
+    EXPECT_EQ(waiter.wait(10s).code, 130);
+    const auto said = json_of(waiter.error_output());
+    EXPECT_EQ(said.at("outcome"), "interrupted");
+    EXPECT_TRUE(said.at("child_exit").is_null());
+}
+
+TEST_F(status_fd, tells_the_token_that_the_command_got) {
+    const auto said = report("key -- sh -c 'echo $HOLDFAST_TOKEN >\"$DIR/token\"'");
+    EXPECT_EQ(said.at("token"), std::stoll(contents_of(scratch_ / "token")));
 }
 
 TEST_F(status_fd, tells_of_errors) {
