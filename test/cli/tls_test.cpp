@@ -15,7 +15,8 @@ class tls : public testing::Test {
     }
 
     command_result run(const redis_server& server, const words& options) const {
-        words arguments{"run", "--url", server.tls_url()};
+        // Instrumented, and on a busy machine, a handshake takes its time.
+        words arguments{"run", "--url", server.tls_url() + "?connect_timeout=20s"};
         arguments.insert(arguments.end(), options.begin(), options.end());
         arguments.insert(arguments.end(), {"-n", "key", "echo", "ran"});
         return run_command(holdfast_with(arguments));

@@ -223,6 +223,9 @@ TEST_F(lifetime, what_a_child_destroys_touches_nothing_of_the_parents) {
 }
 
 TEST_F(lifetime, a_child_can_make_a_client_of_its_own) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the thread sanitizer cannot follow threads of a forked child";
+#endif
     const auto held = mutex(*client_, "k").acquire();
     EXPECT_TRUE(in_child([&] {
         client own(server_.url());
