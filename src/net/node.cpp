@@ -88,9 +88,11 @@ void node::on_ready(const greeting& said) {
     facts_ = said.facts();
     judge_.assess(facts_, now);
     listener_.on_ready(*this);
+    // Not transmit(): what is sent first may find that the connection has broken again. The rest
+    // then waits for the next one, or fails, like what comes later.
     for (auto& request : std::exchange(waiting_, {})) {
         if (request.who->wanted(request.request)) {
-            transmit(std::move(request), now);
+            send(std::move(request.who), request.request, request.deadline, now);
         } else {
             request.who->failed(request.request, {.message = "not connected in time"});
         }
