@@ -188,7 +188,7 @@ TEST_P(split_vote, every_contender_gets_the_lock) {
     record("contenders_" + std::to_string(count), since.elapsed());
     EXPECT_EQ(done.load(), count);
     EXPECT_FALSE(overlap.load());
-    EXPECT_LT(since.elapsed(), surely);
+    EXPECT_LT(since.elapsed(), surely * slowness);
 }
 
 INSTANTIATE_TEST_SUITE_P(of, split_vote, testing::Values(2, 3, 8, 32));
