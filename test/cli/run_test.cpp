@@ -279,7 +279,7 @@ TEST_F(run, refuses_what_it_does_not_understand) {
           words{"run", "--bogus", "key", "true"}, words{"run", "-n", "-w", "1s", "key", "true"},
           words{"run", "-E", "256", "key", "true"},
           words{"run", "--status-fd", "99", "key", "true"}, words{"status"}, words{"unlock", "key"},
-          words{"lab"}, words{"local", "dance"}}) {
+          words{"lab", "no-such-scheme"}, words{"local", "dance"}}) {
         const auto result = holdfast(arguments);
         EXPECT_EQ(result.exit_code, 64) << result.out;
         EXPECT_FALSE(result.err.empty());
