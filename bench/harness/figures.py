@@ -20,7 +20,8 @@ class Figures:
         self.per_second = []
         self.handed = []
         self.times = collections.Counter()
-        self.shares = collections.Counter()
+        self.best_shares = []  # 1 is a fair one; of each round, since luck changes sides
+        self.worst_shares = []
         self.max_us = 0.0
         self.commands = 0
         self.server_seconds = 0.0
@@ -30,18 +31,21 @@ class Figures:
         self.server_seconds += server_seconds
         self.per_second.append(sum(line["cycles"] for line in lines) / seconds)
         self.handed.append(sum(line["handed"] for line in lines) / seconds)
-        for process, line in enumerate(lines):
+        self._add_shares([share for line in lines for share in line["shares"]])
+        for line in lines:
             self.max_us = max(self.max_us, line["max_us"])
             for bucket, count in line["times"].items():
                 self.times[int(bucket)] += count
-            for worker, share in enumerate(line["shares"]):
-                self.shares[process, worker] += share
+
+    def _add_shares(self, shares):
+        fair = sum(shares) / len(shares)
+        if fair > 0:
+            self.best_shares.append(max(shares) / fair)
+            self.worst_shares.append(min(shares) / fair)
 
     def summary(self):
         middle = statistics.median(self.per_second)
-        all_shares = sum(self.shares.values()) or 1
         cycles = sum(self.times.values()) or 1
-        fair = all_shares / len(self.shares)
         return {
             "per_second": middle,
             "handed_per_second": statistics.median(self.handed),
@@ -52,9 +56,8 @@ class Figures:
             # of one server, for one cycle
             "commands": self.commands / cycles,
             "server_us": 1e6 * self.server_seconds / cycles,
-            # 1 is a fair share
-            "best_share": max(self.shares.values()) / fair,
-            "worst_share": min(self.shares.values()) / fair,
+            "best_share": statistics.median(self.best_shares or [0]),
+            "worst_share": statistics.median(self.worst_shares or [0]),
             "rounds": self.per_second,
         }
 
