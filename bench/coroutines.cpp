@@ -65,7 +65,7 @@ void coroutines(bool quick) {
                         many_coroutines(through, 64, false),
                         many_coroutines(through, 10'000, false),
                         many_coroutines(through, 10'000, true)},
-                       quick ? rules{2, 1000} : rules{9, 30'000}));
+                       quick ? rules{2, 1000} : rules{7, 10'000}));
 }
 
 }  // namespace holdfast::bench
