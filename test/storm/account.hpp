@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storm/faults.hpp"
+#include "storm/history.hpp"
+
+namespace holdfast::storm {
+
+/// Who acts: a thread of a worker. Threads of one worker share a client, and stand still together.
+struct actor {
+    std::string worker;
+    std::size_t thread = 0;
+
+    auto operator<=>(const actor&) const = default;
+};
+
+inline constexpr std::size_t threads_per_worker = 2;
+constexpr std::size_t thread_of(std::uint64_t hold) { return hold % threads_per_worker; }
+
+std::string to_string(const actor& who);
+
+/// One lease, from the wish for it to its end.
+struct hold {
+    actor who{};
+    std::uint64_t number = 0;
+    std::string key{};
+    instant began{};     // the caller asked
+    instant asked{};     // the attempt that won was sent
+    instant acquired{};  // the caller had it
+    std::uint64_t token = 0;
+    instant deadline{};                   // the last that the holder saw
+    std::optional<instant> let_go{};      // release was called; or nothing
+    std::optional<instant> answered{};    // release had returned
+    std::string outcome{};                // what it said
+    std::optional<instant> warned{};      // the loss was announced
+    std::optional<instant> found_lost{};  // and seen
+    bool left = false;
+
+    /// Validity, as doc/guarantees.md has it: it ends with the deadline or the call of release.
+    [[nodiscard]] instant valid_to() const {
+        return let_go && *let_go < deadline ? *let_go : deadline;
+    }
+};
+
+enum class write_state : std::uint8_t { accepted, refused, unknown };  // unknown: killed meanwhile
+
+struct write {
+    std::size_t hold = 0;  // index into account::holds
+    std::string where{};   // the register
+    std::string base{};    // the version that the writer had read
+    std::string version{};
+    instant intended{};
+    instant done{};
+    write_state state = write_state::unknown;
+};
+
+struct fault {
+    fault_kind kind{};
+    std::string targets{};
+    instant begin{};
+    instant end{};
+    instant amount{};  // of a jump
+};
+
+struct phase {
+    std::string kind{};
+    instant begin{};
+    instant end{};
+};
+
+struct stall {
+    std::string worker{};
+    instant begin{};
+    instant end{};
+};
+
+/// What happened, put together from what each process noted.
+struct account {
+    std::vector<hold> holds{};  // in the order of their acquisition
+    std::vector<write> writes{};
+    std::vector<fault> faults{};
+    std::vector<phase> phases{};
+    std::vector<stall> stalls{};
+    std::set<actor> actors{};  // all who ever wished for a lock
+    std::map<happening, std::size_t> counts{};
+    instant begin{};
+    instant end{};
+};
+
+account reconstruct(const std::vector<history>& histories);
+
+}  // namespace holdfast::storm

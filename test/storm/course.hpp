@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace holdfast::storm {
+
+struct course_settings {
+    std::string topology = "quorum";
+    double minutes = 2;
+    std::uint64_t seed = 1;
+    std::filesystem::path directory{};
+    std::string program{};
+    std::function<bool()> interrupted{};
+};
+
+/// The whole storm, in rounds of about two minutes:
+///
+///   quorum   a minority is struck - calm - anything is struck - calm
+///   one      anything is struck - calm
+///
+/// The histories are in the directory then. False: it was interrupted.
+bool run_course(const course_settings& settings);
+
+}  // namespace holdfast::storm

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+#include "storm/checks.hpp"
+
+namespace holdfast::storm {
+
+evidence::evidence(const account& all, const bounds& within, verdict& into)
+    : all_(all), within_(within), verdict_(into) {
+    for (const hold& each : all.holds) keys_[each.key].push_back(&each);
+    for (const stall& each : all.stalls) stalls_[each.worker].push_back(&each);
+}
+
+bool evidence::jumped_between(const hold& earlier, const hold& later) const {
+    return std::any_of(all_.faults.begin(), all_.faults.end(), [&](const fault& each) {
+        return each.kind == fault_kind::clock_forwards && each.end >= earlier.asked &&
+               each.begin <= later.acquired && later.asked <= each.end + within_.max_ttl;
+    });
+}
+
+bool evidence::stalled(const std::string& worker, instant begin, instant end) const {
+    const auto all = stalls_.find(worker);
+    if (all == stalls_.end()) return false;
+    return std::any_of(all->second.begin(), all->second.end(),
+                       [&](const stall* each) { return each->begin <= end && each->end >= begin; });
+}
+
+std::string evidence::seconds(instant at) const {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(3)
+         << std::chrono::duration<double>(at - all_.begin).count() << 's';
+    return text.str();
+}
+
+std::string evidence::describe(const hold& held) const {
+    return to_string(held.who) + " held " + held.key + " from " + seconds(held.acquired) + " to " +
+           seconds(held.valid_to()) + " with token " + std::to_string(held.token);
+}
+
+void evidence::accuse(rule broken, instant at, std::string story) {
+    verdict_.violations.push_back({broken, at, std::move(story)});
+}
+
+verdict check(const account& all, const bounds& within) {
+    verdict found;
+    evidence with(all, within, found);
+    check_exclusion(with);
+    check_tokens(with);
+    check_updates(with);
+    check_releases(with);
+    check_notice(with);
+    check_progress(with);
+    check_recovery(with);
+    std::stable_sort(found.violations.begin(), found.violations.end(),
+                     [](const violation& a, const violation& b) { return a.at < b.at; });
+    return found;
+}
+
+}  // namespace holdfast::storm

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::storm {
+
+/// What the nemesis does to servers, to the network before them, and to workers.
+enum class fault_kind : std::uint8_t {
+    kill_and_lose,     // kill -9; it comes back without its data
+    kill_and_keep,     // kill -9; it comes back with what it had written
+    kill_and_rewind,   // kill -9; it comes back with the data of a while before
+    stop_server,       // SIGSTOP
+    silence,           // nothing arrives any more
+    silence_requests,  // it speaks and is not spoken to
+    silence_replies,   // it hears and is not heard
+    delay,
+    reset,
+    split,  // every byte in a segment of its own
+    clock_forwards,
+    clock_backwards,
+    flush_all,
+    flush_scripts,
+    kill_clients,
+    pause_clients,
+    out_of_memory,
+    stop_worker,  // SIGSTOP
+    kill_worker,  // kill -9, and another takes its place
+};
+
+inline constexpr std::array<std::string_view, 19> fault_names{
+    "kill-and-lose",    "kill-and-keep",   "kill-and-rewind", "stop-server",   "silence",
+    "silence-requests", "silence-replies", "delay",           "reset",         "split",
+    "clock-forwards",   "clock-backwards", "flush-all",       "flush-scripts", "kill-clients",
+    "pause-clients",    "out-of-memory",   "stop-worker",     "kill-worker"};
+
+constexpr std::string_view name_of(fault_kind kind) {
+    return fault_names[static_cast<std::size_t>(kind)];
+}
+
+constexpr bool strikes_workers(fault_kind kind) {
+    return kind == fault_kind::stop_worker || kind == fault_kind::kill_worker;
+}
+
+/// Whether locks that the server held may be gone afterwards, with or without a quarantine.
+constexpr bool forgets(fault_kind kind) {
+    switch (kind) {
+        case fault_kind::kill_and_lose:
+        case fault_kind::kill_and_keep:
+        case fault_kind::kill_and_rewind:
+        case fault_kind::flush_all:
+        case fault_kind::clock_forwards: return true;
+        default: return false;
+    }
+}
+
+}  // namespace holdfast::storm

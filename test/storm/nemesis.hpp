@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "storm/faults.hpp"
+#include "storm/history.hpp"
+#include "storm/scene.hpp"
+
+namespace holdfast::storm {
+
+/// One fault, chosen: what, whom, for how long.
+struct strike {
+    fault_kind kind{};
+    std::vector<std::size_t> targets{};  // servers, or workers
+    std::chrono::milliseconds lasts{};
+    std::chrono::milliseconds amount{};  // of a delay or a jump
+    bool harsh = false;                  // a variant: see where it is carried out
+    std::uint64_t number = 0;
+};
+
+/// Strikes servers, networks and workers, at least every five seconds, and notes what it does.
+///
+/// Every kind of fault comes up before any comes again. All clocks stay within a second of the
+/// true time: together with the quarantine, which is longer, that is what T2 assumes where data is
+/// lost.
+///
+/// Thread safety: one object from one thread.
+class nemesis {
+  public:
+    /// `pass` waits for so long, or throws when the storm is to end.
+    using pass_time = std::function<void(std::chrono::milliseconds)>;
+
+    nemesis(scene& victims, recorder& notes, std::uint64_t seed, pass_time pass);
+
+    /// Until `end`, strikes a minority of the servers that stays the same meanwhile, or anything.
+    void rage(bool minority, instant end);
+
+    [[nodiscard]] std::size_t strikes() const { return number_; }
+    [[nodiscard]] const std::string& doing() const { return doing_; }
+
+  private:
+    using milliseconds = std::chrono::milliseconds;
+
+    [[nodiscard]] std::vector<std::size_t> choose_victims(bool minority);
+    fault_kind draw();
+    strike choose(std::vector<std::size_t>& free_servers);
+    void choose_details(strike& chosen);
+    void choose_jump(strike& chosen);
+    void carry_out(std::vector<strike> all);
+    void begin(strike& chosen);
+    void end(const strike& chosen);
+    void begin_at_server(const strike& chosen, std::size_t n);
+    void begin_in_network(const strike& chosen, std::size_t n);
+    void begin_by_command(const strike& chosen, std::size_t n);
+    void begin_at_worker(const strike& chosen, std::size_t n);
+    void end_at(const strike& chosen, std::size_t n);
+
+    std::vector<std::size_t> some_of(std::vector<std::size_t> all, std::size_t most);
+    milliseconds between(milliseconds least, milliseconds most);
+    bool chance(int percent);
+
+    scene& scene_;
+    recorder& notes_;
+    std::mt19937_64 random_;
+    pass_time pass_;
+    std::vector<fault_kind> deck_;
+    std::uint64_t number_ = 0;
+    std::string doing_;
+};
+
+}  // namespace holdfast::storm

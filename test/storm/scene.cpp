@@ -1,0 +1,92 @@
+#include "storm/scene.hpp"
+
+#include <csignal>
+#include <stdexcept>
+
+#include "holdfast/operate.hpp"
+
+namespace holdfast::storm {
+namespace {
+
+/// With a log of all writes that reaches the disk once a second: a server that is killed comes back
+/// with its data, and is not trusted to have all of them.
+test::redis_options options_with(const test::shifted_clock& clock) {
+    return {.configuration = {"appendonly yes", "appendfsync everysec",
+                              "auto-aof-rewrite-percentage 0"},
+            .environment = clock.environment()};
+}
+
+}  // namespace
+
+scene::scene(const scene_settings& settings) : settings_(settings) {
+    for (std::size_t n = 0; n < settings.servers; ++n) {
+        clocks_.emplace_back();
+        servers_.emplace_back(options_with(clocks_.back()));
+        proxies_.emplace_back(servers_.back().port());
+    }
+    vouch();
+    for (std::size_t n = 0; n < settings.workers; ++n) {
+        const worker_orders orders = orders_for(n);
+        workers_.push_back({orders, start(orders)});
+    }
+}
+
+/// As an operator does once for new servers: `holdfast enlist --fresh`.
+void scene::vouch() {
+    std::vector<std::string> urls;
+    for (const auto& each : proxies_) urls.push_back(each.url());
+    client operators(settings_for(urls));
+    (void)enlist(operators, true);
+}
+
+worker_orders scene::orders_for(std::size_t n) const {
+    worker_orders orders{.name = "w" + std::to_string(n + 1),
+                         .seed = settings_.seed * 100 + n,
+                         .directory = settings_.directory,
+                         .register_port = registers_.port()};
+    for (const auto& each : proxies_) orders.urls.push_back(each.url());
+    return orders;
+}
+
+test::process scene::start(const worker_orders& orders) const {
+    test::process_options child;
+    child.arguments = {settings_.program,
+                       "--worker",
+                       orders.name,
+                       std::to_string(orders.generation),
+                       std::to_string(orders.seed),
+                       orders.directory.native(),
+                       std::to_string(orders.register_port)};
+    child.arguments.insert(child.arguments.end(), orders.urls.begin(), orders.urls.end());
+    child.input = test::redirect::pipe();
+    child.output = test::redirect::file(orders.directory / (orders.name + ".log"));
+    child.error = child.output;
+    return test::process(child);
+}
+
+void scene::replace_worker(std::size_t n) {
+    employee& place = workers_[n];
+    ++place.orders.generation;
+    place.child = start(place.orders);
+}
+
+void scene::inspect() {
+    for (employee& each : workers_) {
+        const auto ended = each.child.wait_for(std::chrono::milliseconds(0));
+        if (!ended || ended->signal == SIGKILL) continue;
+        throw std::runtime_error(each.orders.name + " has ended by itself: " + to_string(*ended) +
+                                 "; see " + (each.orders.directory / each.orders.name).native() +
+                                 ".log");
+    }
+}
+
+void scene::dismiss() {
+    for (employee& each : workers_) each.child.close_input();
+    for (employee& each : workers_) {
+        if (!each.child.wait_for(std::chrono::seconds(20))) {
+            throw std::runtime_error(each.orders.name + " does not end");
+        }
+    }
+}
+
+}  // namespace holdfast::storm

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "storm/worker.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/process.hpp"
+#include "support/redis_server.hpp"
+#include "support/shifted_clock.hpp"
+
+namespace holdfast::storm {
+
+struct scene_settings {
+    std::size_t servers = 1;
+    std::size_t workers = 5;
+    std::uint64_t seed = 1;
+    std::filesystem::path directory{};
+    std::string program{};  // this one: it is its own worker
+};
+
+/// Servers, each behind a faulty network and with a wall clock of its own; workers; and the server
+/// with the registers, which nobody touches. All of it is gone with the object.
+///
+/// Thread safety: one object from one thread at a time.
+class scene {
+  public:
+    explicit scene(const scene_settings& settings);
+
+    [[nodiscard]] std::size_t servers() const { return servers_.size(); }
+    [[nodiscard]] std::size_t workers() const { return workers_.size(); }
+    test::redis_server& server(std::size_t n) { return servers_[n]; }
+    test::fault_proxy& proxy(std::size_t n) { return proxies_[n]; }
+    test::shifted_clock& clock_of(std::size_t n) { return clocks_[n]; }
+    test::process& worker(std::size_t n) { return workers_[n].child; }
+
+    /// Another process in the place of one that is gone.
+    void replace_worker(std::size_t n);
+    /// Throws if a worker that should be there has ended by itself.
+    void inspect();
+    /// Lets the workers finish what they are at, and end.
+    void dismiss();
+
+  private:
+    struct employee {
+        worker_orders orders;
+        test::process child;
+    };
+
+    void vouch();
+    [[nodiscard]] worker_orders orders_for(std::size_t n) const;
+    [[nodiscard]] test::process start(const worker_orders& orders) const;
+
+    scene_settings settings_;
+    std::deque<test::shifted_clock> clocks_;
+    std::deque<test::redis_server> servers_;
+    std::deque<test::fault_proxy> proxies_;
+    test::redis_server registers_;
+    std::vector<employee> workers_;
+};
+
+}  // namespace holdfast::storm

@@ -1,0 +1,176 @@
+#include "storm/visitor.hpp"
+
+#include <thread>
+
+#include "storm/account.hpp"
+
+namespace holdfast::storm {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Between two generations of a worker, so that no number comes twice.
+constexpr std::uint64_t numbers_per_generation = 10'000'000;
+
+/// As the library has it (drift_per_mille, and two milliseconds): from a deadline it tells when
+/// the attempt was sent.
+instant guard_of(milliseconds ttl) { return instant(ttl) / 100 + milliseconds(2); }
+
+instant deadline_of(const lease& held) { return held.valid_until().time_since_epoch(); }
+
+std::string_view name_of(release_result result) {
+    switch (result) {
+        case release_result::released: return "released";
+        case release_result::already_lost: return "already_lost";
+        case release_result::unknown: return "unknown";
+    }
+    return "?";
+}
+
+}  // namespace
+
+visitor::visitor(client& through, recorder& notes, const worker_orders& orders, std::size_t thread)
+    : client_(through),
+      notes_(notes),
+      registers_(orders.register_port),
+      name_(orders.name + static_cast<char>('a' + thread) + std::to_string(orders.generation)),
+      random_(orders.seed * 1000 + orders.generation * 10 + thread),
+      number_(orders.generation * numbers_per_generation + thread) {}
+
+void visitor::roam(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        visit(stop);
+        number_ += threads_per_worker;
+        think(10, 80);
+    }
+}
+
+void visitor::visit(const std::stop_token& stop) {
+    const std::string key(keys.at(static_cast<std::size_t>(between(0, keys.size() - 1))));
+    const acquire_options how = choose_how();
+    notes_.note({.what = happening::began, .hold = number_, .subject = key});
+    try {
+        acquisition got = attempt(key, how, stop);
+        if (got) {
+            hold(std::move(*got), how, stop);
+        } else {
+            note(happening::denied);
+        }
+    } catch (const std::system_error& error) {
+        note(happening::failed, error.what());
+    }
+}
+
+acquire_options visitor::choose_how() {
+    acquire_options how;
+    how.ttl = milliseconds(between(shortest_ttl.count(), longest_ttl.count()));
+    how.renew = chance(75);
+    return how;
+}
+
+acquisition visitor::attempt(const std::string& key, const acquire_options& how,
+                             const std::stop_token& stop) {
+    mutex lock(client_, key, how);
+    if (chance(30)) return lock.try_acquire();
+    if (chance(60)) return lock.try_acquire_for(milliseconds(between(50, 4000)), stop);
+    return {lock.acquire(stop)};
+}
+
+void visitor::hold(lease held, const acquire_options& how, const std::stop_token& stop) {
+    deadline_ = deadline_of(held);
+    notes_.note({.what = happening::acquired,
+                 .hold = number_,
+                 .token = held.token(),
+                 .until = deadline_,
+                 .since = deadline_ - instant(how.ttl) + guard_of(how.ttl)});
+    const std::stop_callback announced(held.stop_token(), [this, number = number_] {
+        notes_.note({.what = happening::warned, .hold = number});
+    });
+    // Mostly a short visit; sometimes one that outlives its ttl, and needs to be renewed.
+    const bool stays = chance(3);
+    const auto visits = stays ? between(30, 60) : between(1, 4);
+    for (std::int64_t n = 0; n < visits && !stop.stop_requested(); ++n) {
+        if (!update(held)) break;
+        if (stays) think(30, 60);
+    }
+    let_go(std::move(held));
+}
+
+/// False when the lease is over. The thinking between the last look at the lease and the writes is
+/// what no lock can guard.
+bool visitor::update(const lease& held) {
+    const std::string plain = registers_.read_plain(held.key());
+    const auto fenced = registers_.read_fenced(held.key(), held.token());
+    think(2, 15);
+    if (found_lost(held)) return false;
+    if (chance(20)) think(20, 150);
+    write_plain(held, plain);
+    if (fenced) {
+        write_fenced(held, *fenced);
+    } else {
+        notes_.note(
+            {.what = happening::refused, .hold = number_, .subject = "fenced:" + held.key()});
+    }
+    return true;
+}
+
+bool visitor::found_lost(const lease& held) {
+    const bool lost = held.lost();
+    const instant until = deadline_of(held);
+    if (lost) {
+        notes_.note({.what = happening::lost, .hold = number_, .until = until});
+    } else if (until != deadline_) {
+        deadline_ = until;
+        notes_.note({.what = happening::extended, .hold = number_, .until = until});
+    }
+    return lost;
+}
+
+void visitor::write_plain(const lease& held, const std::string& base) {
+    const std::string version = name_ + '-' + std::to_string(++version_);
+    const std::string where = "plain:" + held.key();
+    notes_.note({.what = happening::intends,
+                 .hold = number_,
+                 .subject = where,
+                 .text = base + ' ' + version});
+    registers_.write_plain(held.key(), version);
+    notes_.note({.what = happening::wrote, .hold = number_, .subject = where, .text = version});
+}
+
+void visitor::write_fenced(const lease& held, const std::string& base) {
+    const std::string version = name_ + '-' + std::to_string(++version_);
+    const std::string where = "fenced:" + held.key();
+    notes_.note({.what = happening::intends,
+                 .hold = number_,
+                 .subject = where,
+                 .text = base + ' ' + version});
+    const bool accepted = registers_.write_fenced(held.key(), held.token(), version);
+    notes_.note({.what = accepted ? happening::wrote : happening::refused,
+                 .hold = number_,
+                 .subject = where,
+                 .text = version});
+}
+
+void visitor::let_go(lease held) {
+    if (chance(3)) {
+        held.detach();
+        note(happening::left);
+        return;
+    }
+    notes_.note({.what = happening::releasing, .hold = number_, .until = deadline_of(held)});
+    note(happening::released, std::string(name_of(held.release())));
+}
+
+void visitor::note(happening what, std::string text) {
+    notes_.note({.what = what, .hold = number_, .text = std::move(text)});
+}
+
+std::int64_t visitor::between(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+}
+
+void visitor::think(std::int64_t least_ms, std::int64_t most_ms) {
+    std::this_thread::sleep_for(milliseconds(between(least_ms, most_ms)));
+}
+
+}  // namespace holdfast::storm
