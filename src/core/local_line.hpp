@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
+#include <vector>
 
 /// The waiters of one process for one key, first come, first served. Only the head contends at
 /// the servers, and only while no lease of this process is believed to hold the key: a thousand
@@ -55,7 +55,7 @@ class local_line {
         return holder_ || line_.empty() ? std::nullopt : std::optional{line_.front()};
     }
 
-    std::deque<local_id> line_;
+    std::vector<local_id> line_;
     std::optional<local_id> holder_;
 };
 

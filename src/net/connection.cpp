@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "resp/encoder.hpp"
+
 namespace holdfast::net {
 namespace {
 
@@ -43,6 +45,9 @@ void connection::notice_hang_up(clock::time_point now) {
 }
 
 void connection::append(slot request) {
+    request.preceded =
+        handshake_.result().tracking && request.who->asks_to_be_told(request.request);
+    if (request.preceded) resp::append_command(out_, {"CLIENT", "CACHING", "YES"});
     request.who->encode(request.request, request.by_text, out_);
     slots_.push_back(std::move(request));
     ++unsent_;
@@ -58,6 +63,7 @@ void connection::flush() {
     out_.erase(0, sent);
     writing_.swap(out_);
     transport_->write(writing_);
+    listener_.on_blocked();
 }
 
 void connection::expire(clock::time_point now) {
@@ -166,6 +172,7 @@ void connection::take_reply(std::string_view reply) {
     if (slots_.empty()) {
         return go_down({errc::protocol, "an answer that nobody asked for", true});
     }
+    if (std::exchange(slots_.front().preceded, false)) return;
     auto first = std::move(slots_.front());
     slots_.pop_front();
     if (expired_ > 0) --expired_;

@@ -33,6 +33,9 @@ class connection final : private transport::events {
         virtual void on_down(const failure& why) = 0;
         virtual void on_push(resp::view message) = 0;
 
+        /// From now on the io_context has to be driven for it.
+        virtual void on_blocked() = 0;
+
       protected:
         ~owner() = default;
     };
@@ -65,6 +68,14 @@ class connection final : private transport::events {
     /// When expire() will next have something to do.
     [[nodiscard]] clock::time_point wake_at() const;
 
+    /// What whoever drives may poll instead of running the io_context, and what to call then. -1:
+    /// only the io_context can tell.
+    [[nodiscard]] int descriptor() const {
+        return writing_.empty() ? transport_->descriptor() : -1;
+    }
+    void take_in() { transport_->take_in(); }
+    void watch() { transport_->watch(); }
+
     [[nodiscard]] bool ready() const { return state_ == state::ready; }
     [[nodiscard]] bool answers_on_their_way() const { return slots_.size() > unsent_; }
     [[nodiscard]] bool has_unsent() const { return !out_.empty(); }
@@ -85,6 +96,7 @@ class connection final : private transport::events {
         exchange::tag request = 0;
         clock::time_point deadline{};
         bool by_text = false;
+        bool preceded = false;  // by a command whose answer comes first, and says nothing
     };
 
     void on_open(std::optional<failure> why_not) override;

@@ -28,6 +28,9 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
     /// connection, and before it is repeated by text. What follows it may have been sent by then.
     [[nodiscard]] virtual bool wanted(tag) const { return true; }
 
+    /// Whether the server should tell us when what the request reads goes away.
+    [[nodiscard]] virtual bool asks_to_be_told(tag) const { return false; }
+
     /// Whether the answer would be a vote for a new holder, which not every node may cast.
     [[nodiscard]] virtual bool asks_for_vote(tag) const { return false; }
 

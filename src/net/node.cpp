@@ -78,6 +78,7 @@ void node::connect(clock::time_point now, state as) {
     } catch (const std::system_error& thrown) {  // TLS files that have gone bad since
         on_down({.code = errc::invalid_option, .message = thrown.what()});
     }
+    listener_.on_change(*this);
 }
 
 void node::on_ready(const greeting& said) {
@@ -105,6 +106,7 @@ void node::on_down(const failure& why) {
     retry_at_ = clock::now() + delay_.next(listener_.chance());
     judge_.disconnected();
     retired_.push_back(std::move(connection_));
+    listener_.on_change(*this);
     listener_.on_down(*this, why);
     fail_waiting(why);
 }
@@ -118,6 +120,7 @@ void node::fail_waiting(const failure& why) {
 }
 
 void node::expire_waiting(clock::time_point now) {
+    if (waiting_.empty()) return;
     std::deque<waiting> late;
     std::erase_if(waiting_, [&](waiting& request) {
         const bool overdue = now >= request.deadline;

@@ -33,6 +33,9 @@ class node final : private connection::owner {
         virtual void on_ready(node& which) = 0;
         virtual void on_down(node& which, const failure& why) = 0;
         virtual void on_push(node& which, resp::view message) = 0;
+
+        /// What has to be driven for it has changed.
+        virtual void on_change(node& which) = 0;
         virtual std::uint64_t chance() = 0;
 
       protected:
@@ -55,6 +58,13 @@ class node final : private connection::owner {
     /// Connects, reconnects, and reports what is overdue. Call it at wake_at().
     void expire(clock::time_point now);
     [[nodiscard]] clock::time_point wake_at() const;
+
+    /// Nothing can arrive from it.
+    [[nodiscard]] bool silent() const { return !connection_; }
+    /// As of connection. REQUIRES: not silent.
+    [[nodiscard]] int descriptor() const { return connection_->descriptor(); }
+    void take_in() { connection_->take_in(); }
+    void watch() { connection_->watch(); }
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
     [[nodiscard]] std::string name() const { return settings_.link.where.name(); }
@@ -97,6 +107,7 @@ class node final : private connection::owner {
     void on_ready(const greeting& said) override;
     void on_down(const failure& why) override;
     void on_push(resp::view message) override;
+    void on_blocked() override { listener_.on_change(*this); }
 
     void connect(clock::time_point now, state as);
     void transmit(waiting request, clock::time_point now);

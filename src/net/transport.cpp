@@ -172,12 +172,27 @@ class plain_transport final : public stream_transport<socket_type> {
                     events& listener)
         : stream_transport(io, where, guard, listener, socket_type(io)) {}
 
-    void read(std::span<char> into) override {
-        stream().async_read_some(asio::buffer(into.data(), into.size()),
-                                 guarded([this](const error_code& error, std::size_t bytes) {
-                                     if (error) return listener().on_broken(explain(error));
-                                     listener().on_read(bytes);
-                                 }));
+    void read(std::span<char> into) override { into_ = into; }
+
+    [[nodiscard]] int descriptor() const noexcept override {
+        return into_.empty() ? -1 : descriptor_;
+    }
+
+    void take_in() override {
+        const auto got = ::recv(descriptor_, into_.data(), into_.size(), MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        into_ = {};
+        if (got > 0) return listener().on_read(static_cast<std::size_t>(got));
+        const error_code broken(errno, boost::system::system_category());
+        listener().on_broken(explain(got == 0 ? error_code(asio::error::eof) : broken));
+    }
+
+    void watch() override {
+        if (into_.empty() || std::exchange(watched_, true)) return;
+        stream().async_wait(socket_type::wait_read, guarded([this](const error_code&) {
+                                watched_ = false;
+                                if (!into_.empty()) take_in();
+                            }));
     }
 
     std::size_t write_now(std::string_view what) noexcept override {
@@ -195,7 +210,14 @@ class plain_transport final : public stream_transport<socket_type> {
     }
 
   private:
-    void secure() override { opened(std::nullopt); }
+    void secure() override {
+        descriptor_ = stream().native_handle();
+        opened(std::nullopt);
+    }
+
+    int descriptor_ = -1;
+    std::span<char> into_;  // of the read under way
+    bool watched_ = false;  // by the io_context
 };
 
 /// Has buffers of its own: a TLS stream may come back to them after the socket was closed, when

@@ -19,8 +19,12 @@ namespace holdfast::net {
 /// One byte stream to a server: TCP, unix socket, or TLS over either.
 ///
 /// Every call is made with `guard` held; every event is delivered with it held, from whichever
-/// thread runs the io_context, never inside a call. After close() no event comes any more. Buffers
-/// stay valid until their event or close(): they are kept alive by whoever closes.
+/// thread runs the io_context, never inside a call but take_in(). After close() no event comes any
+/// more. Buffers stay valid until their event or close(): they are kept alive by whoever closes.
+///
+/// A plain stream can be read in two ways. Whoever drives may poll its descriptor and call
+/// take_in(): three system calls for a request and its answer. Or the io_context polls, after
+/// watch(), along with all else that it does.
 class transport {
   public:
     class events {
@@ -45,6 +49,15 @@ class transport {
 
     virtual void open() = 0;
     virtual void read(std::span<char> into) = 0;
+
+    /// What to poll for a read under way, -1 where only the io_context can tell.
+    [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
+
+    /// Completes the read with what has arrived, if anything. REQUIRES: descriptor() is not -1.
+    virtual void take_in() {}
+
+    /// Lets the io_context complete the read under way, if there is one.
+    virtual void watch() {}
 
     /// Writes at once what the kernel takes, from any thread, without an event. Zero where
     /// nothing could be written this way: then write() is the way.

@@ -1,5 +1,6 @@
 #include "runtime/driver.hpp"
 
+#include <poll.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -24,18 +25,14 @@ void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wak
     wake.wait_for(lock, when - clock::now());
 }
 
+timespec to_timespec(core::time_point until) {
+    if (until == core::never) return {};
+    const auto left = std::max(until - clock::now(), core::duration{0});
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    return {seconds.count(), (left - seconds).count()};
+}
+
 }  // namespace
-
-std::shared_ptr<bell> bell::of_this_thread() {
-    thread_local const auto mine = std::make_shared<bell>();
-    return mine;
-}
-
-bool bell::sleep_until(core::time_point when) {
-    if (when != core::never) return rung_.try_acquire_for(when - clock::now());
-    rung_.acquire();
-    return true;
-}
 
 driver::driver(std::mutex& guard, machinery& driven)
     : guard_(guard), driven_(driven), io_(std::make_unique<boost::asio::io_context>(1)) {
@@ -107,7 +104,7 @@ void driver::ring(std::unique_lock<std::mutex>& lock) {
     const auto bells = std::exchange(to_ring_, {});
     ringing_ = true;
     lock.unlock();
-    for (const auto& each : bells) each->ring();
+    bell::ring_all(bells);
     lock.lock();
     ringing_ = false;
 }
@@ -117,6 +114,43 @@ void driver::turn(std::unique_lock<std::mutex>& lock) {
     driven_.flush();
     const auto until = driven_.wake_at();
     if (driver_ == nullptr) background_until_ = until;
+    if (driven_.list_sources(sources_)) {
+        poll_sources(lock, until);
+    } else {
+        run_context(lock, until);
+    }
+    driven_.fire(clock::now());
+}
+
+void driver::poll_sources(std::unique_lock<std::mutex>& lock, core::time_point until) {
+    polled_.assign(1, {alarm_.descriptor(), POLLIN, 0});
+    for (const auto& each : sources_) polled_.push_back({each.descriptor, POLLIN, 0});
+    polling_ = true;
+    const bool timed = until != core::never && !left_to_background(until);
+    lock.unlock();
+    const auto timeout = to_timespec(until);
+    ::ppoll(polled_.data(), polled_.size(), timed ? &timeout : nullptr, nullptr);
+    lock.lock();
+    polling_ = false;
+    if (polled_[0].revents != 0) alarm_.silence();
+    for (std::size_t n = 0; n < sources_.size(); ++n) {
+        if (polled_[n + 1].revents != 0) driven_.take_in(sources_[n]);
+    }
+}
+
+// A timeout makes a poll or a sleep much more expensive, and hardly ever comes. The background
+// thread sleeps till some time anyway: when that has come it fires what is due, and that wakes whom
+// it concerns.
+bool driver::left_to_background(core::time_point until) {
+    const bool is_background =
+        driving_ && driver_ == nullptr && driver_thread_ == std::this_thread::get_id();
+    if (is_background || !background_.joinable()) return false;
+    attend_by(until);
+    return true;
+}
+
+void driver::run_context(std::unique_lock<std::mutex>& lock, core::time_point until) {
+    driven_.watch_sources();
     lock.unlock();
     if (until == core::never) {
         io_->run_one();
@@ -126,12 +160,12 @@ void driver::turn(std::unique_lock<std::mutex>& lock) {
         io_->poll();
     }
     lock.lock();
-    driven_.fire(clock::now());
 }
 
 void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
     const auto place = sleepers_.insert(sleepers_.end(), &who);
-    const auto until = driven_.wake_at();
+    auto until = driven_.wake_at();
+    if (until != core::never && left_to_background(until)) until = core::never;
     lock.unlock();
     const bool rung = who.wake->sleep_until(until);
     lock.lock();
@@ -212,7 +246,12 @@ void driver::abandon() noexcept {
     if (background_.joinable()) background_.detach();
 }
 
+void driver::look_again() {
+    if (polling_ && driver_thread_ != std::this_thread::get_id()) interrupt();
+}
+
 void driver::interrupt() {
+    if (polling_) return alarm_.ring();
     boost::asio::post(*io_, [] {});
 }
 

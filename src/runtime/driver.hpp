@@ -1,36 +1,24 @@
 #pragma once
 
+#include <poll.h>
+
 #include <condition_variable>
 #include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
 #include "core/time.hpp"
+#include "runtime/alarm.hpp"
+#include "runtime/bell.hpp"
 
 namespace boost::asio {
 class io_context;
 }
 
 namespace holdfast::runtime {
-
-/// What a thread sleeps on. Rung without the lock: a thread that is woken while the lock is held
-/// would only wait again, for the lock. One ring too many costs a look around, never more, so it
-/// belongs to the thread and not to what the thread waits for.
-class bell {
-  public:
-    static std::shared_ptr<bell> of_this_thread();
-
-    void ring() { rung_.release(); }
-    /// Returns false if `when` came first.
-    bool sleep_until(core::time_point when);
-
-  private:
-    std::counting_semaphore<> rung_{0};
-};
 
 /// A blocked caller, and whether what it waits for is done.
 struct waiter {
@@ -40,10 +28,13 @@ struct waiter {
 
 /// Whoever waits, drives.
 ///
-/// The first caller that waits becomes the driver: it runs the io_context, and with it completes
-/// whatever arrives, its own operation and those of others, until its own is done. Then it hands
-/// the role to another caller that still waits. So a lone caller's answer reaches it without any
-/// other thread, and with many callers one write carries many requests.
+/// The first caller that waits becomes the driver: it completes whatever arrives, its own operation
+/// and those of others, until its own is done. Then it hands the role to another caller that still
+/// waits. So a lone caller's answer reaches it without any other thread, and with many callers one
+/// write carries many requests.
+///
+/// To drive is to poll the sockets and read from them. Only while there is more to do than that
+/// (connecting, TLS, a write that the kernel did not take) the io_context is run instead.
 ///
 /// A background thread, started when first needed, drives for work that nobody waits for, and
 /// otherwise sleeps until the next timer. Callbacks into users' code run there, unlocked.
@@ -52,10 +43,23 @@ struct waiter {
 /// is due. So no timer depends on one particular thread.
 class driver {
   public:
+    /// Something to read from, and whose it is.
+    struct source {
+        int descriptor;
+        std::size_t whose;
+    };
+
     /// What is driven. All called with the lock held.
     class machinery {
       public:
         virtual void flush() = 0;
+
+        /// Lists all that can bring something. False: only the io_context sees all of it.
+        [[nodiscard]] virtual bool list_sources(std::vector<source>& all) = 0;
+        virtual void take_in(const source& from) = 0;
+        /// Lets the io_context tell when a source brings something.
+        virtual void watch_sources() = 0;
+
         virtual void fire(core::time_point now) = 0;
         [[nodiscard]] virtual core::time_point wake_at() const = 0;
         [[nodiscard]] virtual bool unattended() const = 0;
@@ -78,7 +82,10 @@ class driver {
     /// With the lock held, from any thread.
     void finished(waiter& who);
 
-    /// True while a thread runs the io_context: what is appended now rides in its next write.
+    /// With the lock held: the sources have changed.
+    void look_again();
+
+    /// True while a thread drives: what is appended now rides in its next write.
     [[nodiscard]] bool driving() const { return driving_; }
 
     /// True while a thread is about to drive: it begins by writing what is appended until then.
@@ -105,6 +112,9 @@ class driver {
     void drive(std::unique_lock<std::mutex>& lock, waiter* who);
     void ring(std::unique_lock<std::mutex>& lock);
     void turn(std::unique_lock<std::mutex>& lock);
+    void poll_sources(std::unique_lock<std::mutex>& lock, core::time_point until);
+    bool left_to_background(core::time_point until);
+    void run_context(std::unique_lock<std::mutex>& lock, core::time_point until);
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who);
     void pass_on();
     void wake_background();
@@ -113,6 +123,11 @@ class driver {
     std::mutex& guard_;
     machinery& driven_;
     std::unique_ptr<boost::asio::io_context> io_;  // has work until it is destroyed
+
+    alarm alarm_;
+    std::vector<source> sources_;
+    std::vector<pollfd> polled_;  // the alarm, then the sources
+    bool polling_ = false;
 
     bool driving_ = false;
     waiter* driver_ = nullptr;  // null while the background thread drives

@@ -159,6 +159,28 @@ void engine::flush() {
     for (const auto& node : nodes_) node->flush();
 }
 
+bool engine::list_sources(std::vector<driver::source>& all) {
+    all.clear();
+    for (const auto& node : nodes_) {
+        if (node->silent()) continue;
+        if (node->descriptor() == -1) return false;
+        all.push_back({node->descriptor(), node->index()});
+    }
+    return true;
+}
+
+// Meanwhile the descriptor may be another connection's, or nobody's.
+void engine::take_in(const driver::source& from) {
+    auto& node = *nodes_[from.whose];
+    if (!node.silent() && node.descriptor() == from.descriptor) node.take_in();
+}
+
+void engine::watch_sources() {
+    for (const auto& node : nodes_) {
+        if (!node->silent()) node->watch();
+    }
+}
+
 void engine::fire(core::time_point now) {
     if (closed_) return;
     for (const auto& node : nodes_) node->expire(now);

@@ -96,6 +96,9 @@ class engine final : private driver::machinery,
     };
 
     void flush() override;
+    [[nodiscard]] bool list_sources(std::vector<driver::source>& all) override;
+    void take_in(const driver::source& from) override;
+    void watch_sources() override;
     void fire(core::time_point now) override;
     [[nodiscard]] core::time_point wake_at() const override;
     [[nodiscard]] bool unattended() const override;
@@ -104,6 +107,7 @@ class engine final : private driver::machinery,
     void on_ready(net::node& which) override;
     void on_down(net::node& which, const net::failure& why) override;
     void on_push(net::node& which, resp::view message) override;
+    void on_change(net::node&) override { driver_.look_again(); }
     std::uint64_t chance() override { return entropy_.bits64(); }
 
     void pay_debts(core::node_index to, core::time_point now);

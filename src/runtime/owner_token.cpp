@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 namespace holdfast::runtime {
@@ -37,30 +38,35 @@ std::string plain(std::string text) {
 
 }  // namespace
 
-std::uint8_t entropy::byte() {
-    for (std::size_t filled = 0; used_ == block_.size();) {
+const std::uint8_t* entropy::draw(std::size_t bytes) {
+    if (block_.size() - used_ < bytes) refill();
+    used_ += bytes;
+    return block_.data() + used_ - bytes;
+}
+
+void entropy::refill() {
+    for (std::size_t filled = 0; filled < block_.size();) {
         const auto got = ::getrandom(block_.data() + filled, block_.size() - filled, 0);
         if (got < 0 && errno != EINTR) {
             throw std::system_error(errno, std::generic_category(), "getrandom");
         }
         filled += got > 0 ? static_cast<std::size_t>(got) : 0;
-        if (filled == block_.size()) used_ = 0;
     }
-    return block_[used_++];
+    used_ = 0;
 }
 
 std::uint64_t entropy::bits64() {
     std::uint64_t bits = 0;
-    for (int n = 0; n < 8; ++n) bits = bits << 8U | byte();
+    std::memcpy(&bits, draw(sizeof bits), sizeof bits);
     return bits;
 }
 
 void entropy::hex(char* out, std::size_t digits) {
     static constexpr std::string_view alphabet = "0123456789abcdef";
-    for (std::size_t n = 0; n < digits; n += 2) {
-        const auto bits = byte();
-        out[n] = alphabet[bits >> 4U];
-        out[n + 1] = alphabet[bits & 15U];
+    const auto* const bytes = draw(digits / 2);
+    for (std::size_t n = 0; n < digits; ++n) {
+        const unsigned bits = bytes[n / 2];
+        out[n] = alphabet[n % 2 == 0 ? bits >> 4U : bits & 15U];
     }
 }
 

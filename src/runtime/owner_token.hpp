@@ -13,10 +13,11 @@ namespace holdfast::runtime {
 class entropy {
   public:
     std::uint64_t bits64();
-    void hex(char* out, std::size_t digits);  // REQUIRES: an even number of digits
+    void hex(char* out, std::size_t digits);  // REQUIRES: an even number of digits, at most 2048
 
   private:
-    std::uint8_t byte();
+    const std::uint8_t* draw(std::size_t bytes);  // never the same ones again
+    void refill();
 
     std::array<std::uint8_t, 1024> block_{};
     std::size_t used_ = 1024;

@@ -1,0 +1,109 @@
+#include "runtime/bell.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "holdfast/clock.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+// The kernel wants a point of CLOCK_MONOTONIC. After a suspend that is late, and what counts is
+// compared with the right clock anyway.
+timespec on_monotonic_clock(core::time_point when) {
+    const auto left = when - clock::now();
+    const auto at = std::chrono::steady_clock::now().time_since_epoch() + left;
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
+    return {seconds.count(), (at - seconds).count()};
+}
+
+}  // namespace
+
+/// Where bells can hang: grows with the largest number of threads that ever had one.
+class bell::place_list {
+  public:
+    std::pair<tower*, std::uint32_t> take() {
+        const std::lock_guard lock(guard_);
+        if (free_.empty()) {
+            towers_.push_back(std::make_unique<tower>());
+            for (unsigned n = 0; n < 32; ++n) free_.emplace_back(towers_.back().get(), 1U << n);
+        }
+        const auto place = free_.back();
+        free_.pop_back();
+        return place;
+    }
+
+    void give_back(tower* where, std::uint32_t bit) {
+        const std::lock_guard lock(guard_);
+        free_.emplace_back(where, bit);
+    }
+
+  private:
+    std::mutex guard_;
+    std::vector<std::unique_ptr<tower>> towers_;
+    std::vector<std::pair<tower*, std::uint32_t>> free_;
+};
+
+// Never destroyed: threads may end after everything static is gone.
+bell::place_list& bell::places() {
+    static auto* const all = new place_list;
+    return *all;
+}
+
+std::shared_ptr<bell> bell::of_this_thread() {
+    thread_local const auto mine = std::make_shared<bell>();
+    return mine;
+}
+
+bell::bell() { std::tie(tower_, bit_) = places().take(); }
+bell::~bell() { places().give_back(tower_, bit_); }
+
+void bell::tower::wake(std::uint32_t which) {
+    strokes.fetch_add(1, std::memory_order_release);
+    ::syscall(SYS_futex, &strokes, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, nullptr, nullptr, which);
+}
+
+void bell::ring() {
+    rung_.store(true, std::memory_order_release);
+    tower_->wake(bit_);
+}
+
+void bell::ring_all(std::span<const std::shared_ptr<bell>> bells) {
+    std::vector<std::pair<tower*, std::uint32_t>> towers;
+    for (const auto& each : bells) {
+        each->rung_.store(true, std::memory_order_release);
+        const auto same = std::find_if(towers.begin(), towers.end(), [&](const auto& known) {
+            return known.first == each->tower_;
+        });
+        if (same == towers.end()) {
+            towers.emplace_back(each->tower_, each->bit_);
+        } else {
+            same->second |= each->bit_;
+        }
+    }
+    for (const auto& [where, which] : towers) where->wake(which);
+}
+
+// Who is rung between the look at the bell and the call finds that the tower has struck since.
+bool bell::sleep_until(core::time_point when) {
+    for (;;) {
+        const auto seen = tower_->strokes.load(std::memory_order_acquire);
+        if (rung_.exchange(false, std::memory_order_acq_rel)) return true;
+        const bool timed = when != core::never;
+        if (timed && when <= clock::now()) return false;
+        const auto limit = timed ? on_monotonic_clock(when) : timespec{};
+        ::syscall(SYS_futex, &tower_->strokes, FUTEX_WAIT_BITSET_PRIVATE, seen,
+                  timed ? &limit : nullptr, nullptr, bit_);
+    }
+}
+
+}  // namespace holdfast::runtime

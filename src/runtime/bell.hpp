@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/time.hpp"
+
+namespace holdfast::runtime {
+
+/// What a thread sleeps on. Rung without the client's lock: a thread that is woken while the lock
+/// is held would only wait again, for the lock. One ring too many costs a look around, never more,
+/// so a bell belongs to the thread and not to what the thread waits for.
+///
+/// Thirty-two bells hang in a tower, which is one futex, so that one system call wakes many
+/// threads: when each has a call of its own, the first one awake pushes the ringer off the core.
+/// (The standard's semaphores would not do in any case: they yield a dozen times before they
+/// sleep.)
+class bell {
+  public:
+    static std::shared_ptr<bell> of_this_thread();
+    static void ring_all(std::span<const std::shared_ptr<bell>> bells);
+
+    bell();
+    ~bell();
+    bell(const bell&) = delete;
+    bell& operator=(const bell&) = delete;
+
+    void ring();
+
+    /// Returns false if `when` came first.
+    bool sleep_until(core::time_point when);
+
+  private:
+    struct tower {
+        std::atomic<std::uint32_t> strokes = 0;
+        void wake(std::uint32_t which);
+    };
+    class place_list;
+
+    static place_list& places();
+
+    tower* tower_ = nullptr;
+    std::uint32_t bit_ = 0;
+    std::atomic<bool> rung_ = false;
+};
+
+}  // namespace holdfast::runtime
