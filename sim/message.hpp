@@ -25,6 +25,7 @@ struct request {
     std::uint64_t token = 0;    // of a commit
     std::uint32_t run = 0;      // the life of the server that the client believes in
     std::uint32_t attempt = 0;  // of a renewal: which one
+    bool listens = false;       // wants to be told when the lock's key goes away
     bool with_text = false;     // EVAL; otherwise EVALSHA, which may find no script
     core::time_point sent{};    // by the client's clock
     friend bool operator==(const request&, const request&) = default;

@@ -95,6 +95,7 @@ void node::receive(const network::message& message) {
     if (c.closed) network_.disturb(c.client, index_, world_.now());
     caller_ = message.connection;
     serving_ = true;
+    listening_ = message.asked.listens;
     data_.stamp(world_.now().count());
     if (++served_ % 64 == 0) {
         data_.forget_history_before((world_.now() - lost_by_a_crash).count());
@@ -211,11 +212,11 @@ bool node::owned_for_ever() const {
 }
 
 void node::on_read(std::string_view key) {
-    if (!serving_ || !world_.settings().tracking || key != lock_key) return;
+    if (!serving_ || !listening_ || !world_.settings().tracking || key != lock_key) return;
     if (std::ranges::find(curious_, caller_) == curious_.end()) curious_.push_back(caller_);
 }
 
-// Whoever changes the key knows already (CLIENT TRACKING ON NOLOOP).
+// Whoever changes the key knows already (CLIENT TRACKING ON OPTIN NOLOOP).
 void node::on_change(std::string_view key) {
     if (key != lock_key || curious_.empty()) return;
     for (const auto id : curious_) {

@@ -69,6 +69,7 @@ class node final : keyspace_listener {
     std::uint32_t loaded_ = 0;  // a bit for every script in the cache
     connection_id caller_ = 0;
     bool serving_ = false;
+    bool listening_ = false;  // the caller wants to be told of what it reads
     bool cycle_planned_ = false;
     std::uint64_t served_ = 0;
     std::vector<connection_id> curious_;  // to be told when the lock changes

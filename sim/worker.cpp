@@ -82,12 +82,12 @@ void worker::follow(const core::contend::decision& decision) {
     process_.arm(slot_of(timer::contend), decision.wake_at);
     switch (decision.what) {
         case core::contend::action::none: return;
-        case core::contend::action::attempt: return attempt();
+        case core::contend::action::attempt: return attempt(decision.listens);
         case core::contend::action::finish: return stop_waiting();
     }
 }
 
-void worker::attempt() {
+void worker::attempt(bool listens) {
     const auto& settings = process_.settings();
     // Even without any answer there is a new owner for the next attempt.
     const bool again = broken(breakage::owner_token_used_again) && owner_ != 0;
@@ -95,7 +95,8 @@ void worker::attempt() {
     acquire_.emplace(core::acquire::config{.nodes = settings.nodes, .timing = timing()});
     remaining_.clear();
     deniers_.clear();
-    all_tracked_ = true;
+    listens_ = listens;
+    all_tracked_ = listens;
     written_ = {};
     gone_by_ = process_.local() + settings.timing.ttl;
     say("attempts");
@@ -136,7 +137,8 @@ void worker::ask(core::node_index node) {
     to.send({.what = operation::acquire,
              .worker = index_,
              .owner = owner_,
-             .ttl_ms = in_ms(process_.settings().timing.ttl)});
+             .ttl_ms = in_ms(process_.settings().timing.ttl),
+             .listens = listens_});
 }
 
 // A node that is out of reach, or whose vote is void, was not asked and says nothing.

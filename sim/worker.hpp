@@ -51,7 +51,7 @@ class worker {
     // Waiting: contend and acquire.
     void begin();
     void follow(const core::contend::decision& decision);
-    void attempt();
+    void attempt(bool listens);
     void ask(core::node_index node);
     void conclude_unasked(core::node_index node);
     void clean_up(core::node_index node);
@@ -93,7 +93,8 @@ class worker {
     std::optional<core::acquire> acquire_;
     std::vector<core::duration> remaining_;  // of the lease at each node that denied
     std::vector<std::string> deniers_;       // who held it there
-    bool all_tracked_ = true;
+    bool listens_ = false;                   // the attempt under way
+    bool all_tracked_ = false;
     core::node_set written_{};  // nodes to which this attempt's request was written
     owner_id owner_ = 0;
 

@@ -41,7 +41,8 @@ contend::decision contend::step(const event& happened, time_point now, std::uint
     return std::visit([&](const auto& e) { return on(e, now, chance); }, happened);
 }
 
-contend::decision contend::on(const turn&, time_point, std::uint64_t) {
+contend::decision contend::on(const turn& now_ours, time_point, std::uint64_t) {
+    listens_ = listens_ || (now_ours.rivals && config_.waits);
     if (state_ != state::attempting) return attempt();
     told_by_ = node_set::first(config_.nodes);  // the running attempt may have come too early
     return {.wake_at = config_.give_up_at};
@@ -87,7 +88,12 @@ contend::decision contend::attempt() {
     state_ = state::attempting;
     told_by_ = {};
     stepping_back_ = false;
-    return {.what = action::attempt, .wake_at = config_.give_up_at};
+    return {.what = action::attempt, .wake_at = config_.give_up_at, .listens = listens_};
+}
+
+contend::decision contend::attempt_listening() {
+    listens_ = true;
+    return attempt();
 }
 
 contend::decision contend::finish(acquire::verdict how) {
@@ -110,6 +116,8 @@ contend::decision contend::after_contention(const rival& other, time_point now,
     out_since_ = never;
     if (!config_.waits || now >= config_.give_up_at) return finish(last_);
     stepping_back_ = other.split;
+    if (!stepping_back_ && !listens_) return attempt_listening();
+    listens_ = true;
     if (stepping_back_) return sleep_until(now + delay_.next(chance));
     if (told_by_.size() >= majority(config_.nodes)) return attempt();
     return sleep_until(next_look(other, now, chance));

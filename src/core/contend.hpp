@@ -27,6 +27,9 @@
 ///   cancelled    done            done; the caller        done                ignored
 ///                                cancels the acquire
 ///
+/// Asking to be told costs the server something, so the first attempt does not. Once it was denied
+/// in vain, the next one follows at once and asks; where rivals are known, the first one does.
+///
 /// Giving up reports what the last attempt met; unreachable, if the first has not been answered.
 ///
 /// `chance` is 64 random bits, fresh for every call.
@@ -68,7 +71,9 @@ class contend {
         duration net = std::chrono::seconds(5);  // the longest sleep when told, not polling
     };
 
-    struct turn {};  // nobody of this process stands before us, and none holds the key
+    struct turn {
+        bool rivals = false;  // others than this process have been after the key
+    };                        // nobody of this process stands before us, and none holds the key
     struct attempted {
         acquire::verdict how;
         rival other{};
@@ -86,6 +91,7 @@ class contend {
     struct decision {
         action what = action::none;
         time_point wake_at = never;  // send a tick then
+        bool listens = false;        // the attempt asks to be told when the key goes away
         friend bool operator==(const decision&, const decision&) = default;
     };
 
@@ -104,6 +110,7 @@ class contend {
     decision on(const cancelled& answer, time_point now, std::uint64_t chance);
 
     decision attempt();
+    decision attempt_listening();
     decision finish(acquire::verdict how);
     decision sleep_until(time_point when);
     decision after_contention(const rival& other, time_point now, std::uint64_t chance);
@@ -116,6 +123,7 @@ class contend {
     acquire::verdict outcome_ = acquire::verdict::none;
     acquire::verdict last_ = acquire::verdict::contended;  // what giving up now would report
     bool answered_ = false;                                // some attempt has been decided
+    bool listens_ = false;
     backoff delay_;
     time_point out_since_ = never;  // since when no majority was in reach
     time_point wake_at_ = never;

@@ -115,7 +115,7 @@ void handshake::ask_facts(std::string& out) {
         ask(out, question::select, {"SELECT", resp::decimal{who_.database}.text()});
     }
     if (result_.protocol == 3) {
-        ask(out, question::tracking, {"CLIENT", "TRACKING", "ON", "NOLOOP"});
+        ask(out, question::tracking, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
     }
     ask(out, question::info, {"INFO"});
     ask(out, question::fsync, {"CONFIG", "GET", "appendfsync"});

@@ -16,7 +16,7 @@ namespace holdfast::net {
 /// What a server said of itself while we introduced ourselves.
 struct greeting {
     int protocol = 2;         // RESP version in use
-    bool tracking = false;    // it will tell us when keys that we read change
+    bool tracking = false;    // it will tell us when keys change that we ask to be told of
     std::string info;         // the text of INFO; empty: it would not say
     std::string appendfsync;  // of CONFIG GET; empty: it would not say
     bool enlisted = false;    // its restart marker was compared, and is of its present life now

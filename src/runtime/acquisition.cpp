@@ -59,7 +59,9 @@ attempt::denial acquisition::denied_by(core::time_point now) const {
 }
 
 void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
-void acquisition::turn(core::time_point now) { step(core::contend::turn{}, now); }
+void acquisition::turn(core::time_point now) {
+    step(core::contend::turn{.rivals = engine_->waiting().rivalled(key())}, now);
+}
 void acquisition::told(core::node_index where, core::time_point now) {
     step(core::contend::told{where}, now);
 }
@@ -80,6 +82,7 @@ void acquisition::decided(const attempt& what, core::time_point now) {
         outcome.other = what.rival();
         denial_ = what.denied_by();
         denied_at_ = now;
+        engine_->waiting().rivalled(key(), true);
     }
     if (verdict == core::acquire::verdict::unreachable) outcome.hopeless = what.why().hopeless;
     step(outcome, now);
@@ -91,7 +94,8 @@ void acquisition::carry_out(const core::contend::decision& next, core::time_poin
     engine_->set(*this, next.wake_at);
     if (next.what == core::contend::action::attempt) {
         ++attempts_;
-        attempt_ = new attempt(*engine_, request_.what, *this);
+        const attempt::manner how{.listens = next.listens, .inquires = !request_.waits};
+        attempt_ = new attempt(*engine_, request_.what, how, *this);
         attempt_->start(now);
     }
 }
@@ -130,6 +134,7 @@ void acquisition::win(core::time_point now) {
     auto& counters = engine_->counters();
     ++counters.acquired;
     if (waited_ || attempts_ > 1) ++counters.waited;
+    if (attempts_ == 1) engine_->waiting().rivalled(key(), false);
     counters.wait_time.add(now - started_at_);
     attempt_->became(lease);
     lease->start(now);

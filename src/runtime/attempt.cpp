@@ -26,12 +26,14 @@ core::fencing_token token_in(net::exchange::tag request) { return {request >> 8U
 
 }  // namespace
 
-attempt::attempt(engine& through, plan_pointer what, listener& whom)
+attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom)
     : engine_(through),
       what_(std::move(what)),
+      how_(how),
       listener_(&whom),
       owner_(make_owner_token(through.chance_source(), what_->signature)),
-      machine_({.nodes = through.node_count(), .timing = what_->timing}) {}
+      machine_({.nodes = through.node_count(), .timing = what_->timing}),
+      tracked_(how.listens) {}
 
 void attempt::start(core::time_point now) { carry_out(machine_.start(now), now); }
 
@@ -40,9 +42,10 @@ void attempt::cancel(core::time_point now) {
     carry_out(machine_.step(core::acquire::cancelled{}, now), now);
 }
 
-// SET NX PX needs no script, but tells nothing about who holds the key.
+// SET NX PX needs no script, but tells nothing about who holds the key, and reads nothing that the
+// server could tell us about.
 bool attempt::plain(core::node_index node) const {
-    return !what_->keys.fenced && !engine_.node(node).guarded();
+    return !what_->keys.fenced && !engine_.node(node).guarded() && !how_.listens;
 }
 
 void attempt::encode(tag request, bool by_text, std::string& out) {
@@ -68,6 +71,8 @@ bool attempt::asks_for_vote(tag request) const {
     return static_cast<kind>(kind_in(request)) != kind::commit;
 }
 
+bool attempt::asks_to_be_told(tag request) const { return how_.listens && asks_for_vote(request); }
+
 void attempt::answered(tag request, std::string_view reply) {
     const auto node = node_in(request);
     const auto how = static_cast<kind>(kind_in(request));
@@ -90,8 +95,8 @@ void attempt::on_vote(core::node_index node, kind how, const wire::acquire_answe
         return step(core::acquire::granted{node, won->counter});
     }
     if (const auto* other = std::get_if<wire::held>(&answer)) {
-        // The script learns who, for how long, and has us told of the end. It may even win.
-        if (how == kind::vote && other->owner.empty() && !machine_.decided()) {
+        // The script learns who, and for how long. It may even win.
+        if (how_.inquires && how == kind::vote && plain(node) && !machine_.decided()) {
             ask(node, kind::script, {}, clock::now());
             return engine_.submit();
         }

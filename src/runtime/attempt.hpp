@@ -31,7 +31,12 @@ class attempt final : public net::exchange {
         bool quarantine = false;
     };
 
-    attempt(engine& through, plan_pointer what, listener& whom);
+    struct manner {
+        bool listens = false;   // asks denying nodes to tell when the key goes away
+        bool inquires = false;  // wants to know who denied it
+    };
+
+    attempt(engine& through, plan_pointer what, manner how, listener& whom);
 
     void start(core::time_point now);
 
@@ -58,6 +63,7 @@ class attempt final : public net::exchange {
     void encode(tag request, bool by_text, std::string& out) override;
     [[nodiscard]] bool wanted(tag) const override;
     [[nodiscard]] bool asks_for_vote(tag request) const override;
+    [[nodiscard]] bool asks_to_be_told(tag request) const override;
     void answered(tag request, std::string_view reply) override;
     void failed(tag request, const net::failure& why) override;
 
@@ -76,13 +82,14 @@ class attempt final : public net::exchange {
 
     engine& engine_;
     plan_pointer what_;
+    manner how_;
     listener* listener_;
     std::string owner_;
     core::acquire machine_;
     std::weak_ptr<const hold> lease_;
     std::vector<std::optional<net::failure>> failures_;  // one place per node, when first needed
     std::vector<std::optional<denial>> denials_;
-    bool tracked_ = true;  // every denying node will tell us when the key goes away
+    bool tracked_;  // every denying node will tell us when the key goes away
 };
 
 }  // namespace holdfast::runtime

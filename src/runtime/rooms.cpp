@@ -40,6 +40,16 @@ hold* rooms::holder(const std::string& key) const {
     return found == rooms_.end() ? nullptr : found->second.holder;
 }
 
+void rooms::rivalled(const std::string& key, bool they_are) {
+    const auto found = rooms_.find(key);
+    if (found != rooms_.end()) found->second.rivalled = they_are;
+}
+
+bool rooms::rivalled(const std::string& key) const {
+    const auto found = rooms_.find(key);
+    return found != rooms_.end() && found->second.rivalled;
+}
+
 // A turn can end at once, and its room with it: nothing of the room is used after one.
 void rooms::give_turn(const room& where, std::optional<core::local_id> to, core::time_point now) {
     if (!to) return;

@@ -41,6 +41,11 @@ class rooms {
     /// The lease of this client that is believed to hold the key, if any.
     [[nodiscard]] hold* holder(const std::string& key) const;
 
+    /// Whether others than this client have lately been after the key: kept while somebody here
+    /// waits for it or holds it.
+    void rivalled(const std::string& key, bool they_are);
+    [[nodiscard]] bool rivalled(const std::string& key) const;
+
     /// A server said that the key changed, or that all keys did.
     void told(std::string_view key, core::node_index where, core::time_point now);
     void told_all(core::node_index where, core::time_point now);
@@ -52,6 +57,7 @@ class rooms {
         core::local_line line;
         std::vector<contender*> waiting;
         hold* holder = nullptr;
+        bool rivalled = false;
     };
     struct hash {
         using is_transparent = void;

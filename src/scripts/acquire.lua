@@ -7,19 +7,22 @@
 -- Without KEYS[2], or where ARGV[3] is 0, no token is drawn; without KEYS[4] the server is not
 -- asked whether it restarted.
 -- {1, counter}      granted (counter 0 without fencing)
--- {0, owner, ttl}   held by `owner` for `ttl` more ms (-1: for ever). The GET makes the server
---                   tell this connection when the key goes away, with nothing lost in between.
+-- {0, owner, ttl}   held by `owner` for `ttl` more ms (-1: for ever). After CLIENT CACHING YES the
+--                   GET makes the server tell this connection when the key goes away, with nothing
+--                   lost in between.
 -- {2, ttl}          quarantined for `ttl` ms: the server may have forgotten locks
 -- {3}               not enlisted: no restart marker, so the server may have forgotten locks
-local known = KEYS[2] and redis.call('MGET', unpack(KEYS, 2))
 if KEYS[4] then
-    if known[4] then return {2, redis.call('PTTL', KEYS[5])} end
-    if not known[3] then return {3} end
+    local guard = redis.call('MGET', KEYS[4], KEYS[5])
+    if guard[2] then return {2, redis.call('PTTL', KEYS[5])} end
+    if not guard[1] then return {3} end
 end
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
     return {0, redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}
 end
-if not known or ARGV[3] == '0' then return {1, 0} end
+if not KEYS[2] or ARGV[3] == '0' then return {1, 0} end
+-- Read only now: who is denied would be told of every change of the counter, too.
+local known = redis.call('MGET', KEYS[2], KEYS[3])
 local counter, condition = tonumber(known[1] or nil), 'XX'
 if counter then
     -- A server that lost its last writes may have a counter from before they were made. What it

@@ -176,7 +176,9 @@ TEST(quorum_faults, what_a_broken_connection_left_behind_is_released_after_the_r
 TEST(quorum_faults, split_segments_change_nothing) {
     quorum nodes(3);
     for (std::size_t n = 0; n < 3; ++n) nodes.proxy(n).split(true);
-    client through(nodes.settings());
+    auto patient = nodes.settings();  // byte by byte, a handshake takes most of a second
+    patient.connect_timeout = patient.node_timeout = 10s;
+    client through(patient);
     through.connect();
     for (int n = 0; n < 20; ++n) {
         const auto lease = through.acquire("k");

@@ -18,7 +18,8 @@ using verdict = acquire::verdict;
 constexpr std::uint64_t no_jitter = 0;
 constexpr auto limit = at(1h);  // the caller's own
 
-constexpr decision attempt{.what = action::attempt, .wake_at = limit};
+constexpr decision attempt{.what = action::attempt, .wake_at = limit, .listens = true};
+constexpr decision quiet_attempt{.what = action::attempt, .wake_at = limit};
 constexpr decision finish{.what = action::finish};
 constexpr decision until_limit{.wake_at = limit};
 constexpr decision ignored{};
@@ -36,9 +37,10 @@ contend::config config_for(std::size_t count) {
 
 contend idle(std::size_t count = 1) { return contend{config_for(count)}; }
 
+/// In an attempt that asks to be told.
 contend attempting(const contend::config& settings) {
     contend machine{settings};
-    machine.step(contend::turn{}, at(0s), no_jitter);
+    machine.step(contend::turn{.rivals = true}, at(0s), no_jitter);
     return machine;
 }
 contend attempting(std::size_t count = 1) { return attempting(config_for(count)); }
@@ -55,9 +57,38 @@ contend waiting(std::size_t count = 1, rival other = tracked_for_a_second) {
 TEST(contend, attempts_when_it_is_its_turn) {
     auto machine = idle();
     EXPECT_EQ(machine.current(), state::idle);
-    EXPECT_EQ(machine.step(contend::turn{}, at(0s), no_jitter), attempt);
+    EXPECT_EQ(machine.step(contend::turn{}, at(0s), no_jitter), quiet_attempt);
     EXPECT_EQ(machine.current(), state::attempting);
     EXPECT_EQ(machine.outcome(), verdict::none);
+}
+
+TEST(contend, asks_to_be_told_at_once_where_rivals_are_known) {
+    auto machine = idle();
+    EXPECT_EQ(machine.step(contend::turn{.rivals = true}, at(0s), no_jitter), attempt);
+}
+
+TEST(contend, asks_to_be_told_in_a_second_attempt_that_follows_the_first_denial_at_once) {
+    auto machine = idle();
+    machine.step(contend::turn{}, at(0s), no_jitter);
+    EXPECT_EQ(machine.step(attempted{verdict::contended, {.remaining = 1s}}, at(1s), no_jitter),
+              attempt);
+    EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter),
+              sleep_until(at(2s + 1ms)));
+}
+
+TEST(contend, steps_back_from_a_split_vote_before_it_asks_to_be_told) {
+    auto machine = idle(3);
+    machine.step(contend::turn{}, at(0s), no_jitter);
+    EXPECT_EQ(machine.step(attempted{verdict::contended, split_vote}, at(1s), no_jitter),
+              sleep_until(at(1s + 1ms)));
+    EXPECT_EQ(machine.step(contend::tick{}, at(1s + 1ms), no_jitter), attempt);
+}
+
+TEST(contend, never_asks_to_be_told_when_it_does_not_wait) {
+    auto settings = config_for(1);
+    settings.waits = false;
+    contend machine{settings};
+    EXPECT_EQ(machine.step(contend::turn{.rivals = true}, at(0s), no_jitter), quiet_attempt);
 }
 
 TEST(contend, is_not_hastened_while_it_stands_in_the_local_line) {
@@ -292,8 +323,8 @@ TEST(contend, waits_for_ever_if_the_caller_does) {
     auto settings = config_for(1);
     settings.give_up_at = never;
     contend machine{settings};
-    EXPECT_EQ(machine.step(contend::turn{}, at(0s), no_jitter),
-              (decision{.what = action::attempt, .wake_at = never}));
+    EXPECT_EQ(machine.step(contend::turn{.rivals = true}, at(0s), no_jitter),
+              (decision{.what = action::attempt, .wake_at = never, .listens = true}));
     EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_ever}, at(0s), no_jitter),
               sleep_until(at(5s)));
     EXPECT_EQ(machine.step(contend::tick{}, at(24h), no_jitter).what, action::attempt);
