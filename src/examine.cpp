@@ -143,6 +143,19 @@ server_report examine_one(runtime::engine& engine, core::node_index whom) {
     return report;
 }
 
+void name_conflict(std::vector<server_report>& reports, runtime::engine& engine) {
+    const auto lock = engine.lock();
+    std::vector<core::server_facts> facts;
+    for (std::size_t n = 0; n < reports.size(); ++n) {
+        const auto& node = engine.node({static_cast<std::uint8_t>(n)});
+        facts.push_back(node.ready() ? node.facts() : core::server_facts{});
+    }
+    const auto found = core::find_conflict(facts);
+    if (!found) return;
+    reports[found->first].one_with = reports[found->second].node;
+    reports[found->second].one_with = reports[found->first].node;
+}
+
 }  // namespace
 
 std::vector<server_report> examine(client& through) {
@@ -152,6 +165,7 @@ std::vector<server_report> examine(client& through) {
     for (std::size_t n = 0; n < shared->engine()->node_count(); ++n) {
         reports.push_back(examine_one(*shared->engine(), {static_cast<std::uint8_t>(n)}));
     }
+    name_conflict(reports, *shared->engine());
     return reports;
 }
 

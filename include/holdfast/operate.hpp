@@ -72,6 +72,7 @@ struct server_report {
     std::vector<std::string> missing_rights{};  // commands that the ACL refuses us
     std::optional<bool> enlisted{};             // the restart marker is of its present life
     std::optional<std::chrono::milliseconds> quarantine{};  // time left, if it is in one
+    std::string one_with{};  // another node of the quorum that is the same server, or replicates it
 };
 
 [[nodiscard]] std::vector<server_report> examine(client& through);

@@ -57,6 +57,16 @@ TEST_F(doctor, finds_a_replica) {
     EXPECT_EQ(holdfast({"doctor"}).exit_code, 78);
 }
 
+TEST_F(doctor, finds_a_server_that_was_named_twice) {
+    redis_server other;
+    const words quorum{"doctor",           "--url", server_.url(), "--url",
+                       server_.unix_url(), "--url", other.url()};
+    const auto result = holdfast(quorum);
+    EXPECT_EQ(result.exit_code, 78);
+    EXPECT_NE(result.out.find("FAIL  independent  one with"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("ok    independent  of the others"), std::string::npos) << result.out;
+}
+
 TEST_F(doctor, is_content_with_a_file_that_is_always_synced) {
     server_.command({"CONFIG", "SET", "appendonly", "yes"});
     server_.command({"CONFIG", "SET", "appendfsync", "always"});

@@ -120,6 +120,13 @@ finding restart(const server_report& report) {
             "holdfast enlist; with --fresh if it never held a lock"};
 }
 
+finding independence(const server_report& report) {
+    if (report.one_with.empty()) return {"independent", verdict::good, "of the others", ""};
+    return {"independent", verdict::bad,
+            "one with " + report.one_with + ": their two votes are one, and none is counted",
+            "name every server once, and no replica"};
+}
+
 }  // namespace
 
 const char* name_of(verdict value) {
@@ -137,6 +144,7 @@ std::vector<finding> diagnose(const server_report& report, bool alone) {
     for (const auto check : {round_trip, version, role, persistence, eviction, rights, tracking}) {
         findings.push_back(check(report));
     }
+    if (!alone) findings.push_back(independence(report));
     if (report.clock_difference) findings.push_back(clock_of(report));
     if (report.quarantine || (report.enlisted && !alone)) findings.push_back(restart(report));
     return findings;
