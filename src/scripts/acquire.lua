@@ -23,17 +23,18 @@ end
 if not KEYS[2] or ARGV[3] == '0' then return {1, 0} end
 -- Read only now: who is denied would be told of every change of the counter, too.
 local known = redis.call('MGET', KEYS[2], KEYS[3])
-local counter, condition = tonumber(known[1] or nil), 'XX'
-if counter then
-    -- A server that lost its last writes may have a counter from before they were made. What it
-    -- gave out in an earlier life lies below the time at which the present one was noticed.
-    local floor = tonumber(string.match(known[2] or '', '%d+$')) or 0
-    counter = math.max(counter + 1, floor)
-else
-    -- New, expired or lost. Microseconds of the wall clock lie above every counter that started
-    -- from an earlier reading, because nobody acquires a lock a million times a second.
+local counter = tonumber(known[1] or nil)
+local condition = counter and 'XX' or 'NX'
+-- A server that lost its last writes may have a counter from before they were made. What it gave
+-- out in an earlier life lies below the time at which the present one began to grant.
+local floor = counter and tonumber(string.match(known[2] or '', '%d+$')) or 0
+if counter then counter = counter + 1 end
+if not counter or counter < floor then
+    -- New, expired, lost or not to be believed. Microseconds of the wall clock lie above every
+    -- counter that started from an earlier reading, because nobody acquires a lock a million times
+    -- a second.
     local time = redis.call('TIME')
-    counter, condition = time[1] * 1000000 + time[2], 'NX'
+    counter = math.max(time[1] * 1000000 + time[2], counter or 0)
 end
 local text = string.format('%.0f', counter)
 if not redis.call('SET', KEYS[2], text, condition, 'PX', ARGV[3]) then
