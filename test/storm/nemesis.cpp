@@ -11,7 +11,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds longest_between_strikes = 5s;
 constexpr milliseconds typical_ttl = (shortest_ttl + longest_ttl) / 2;
-constexpr milliseconds farthest_clock = 1s;  // from the true time, either way
+// From the true time, either way. A forward jump shortens a quarantine by up to twice as much; what
+// is left of it must still exceed by how much two clocks may differ.
+constexpr milliseconds farthest_clock = max_ttl / 4 - 25ms;
 constexpr milliseconds smallest_jump = 300ms;
 
 std::string describe(const strike& chosen) {

@@ -24,9 +24,8 @@ struct strike {
 
 /// Strikes servers, networks and workers, at least every five seconds, and notes what it does.
 ///
-/// Every kind of fault comes up before any comes again. All clocks stay within a second of the
-/// true time: together with the quarantine, which is longer, that is what T2 assumes where data is
-/// lost.
+/// Every kind of fault comes up before any comes again. All clocks stay near the true time: they
+/// agree to within the quarantine, as T2 assumes where data is lost.
 ///
 /// Thread safety: one object from one thread.
 class nemesis {
