@@ -115,9 +115,12 @@ bool run_course(const course_settings& settings) {
         whole.stop();
         return true;
     } catch (const interruption&) {
-        whole.stop();
-        return false;
+    } catch (const std::exception&) {
+        // Ctrl-C on a terminal reaches servers and workers too, perhaps before us.
+        if (!settings.interrupted()) throw;
     }
+    whole.stop();
+    return false;
 }
 
 }  // namespace holdfast::storm
