@@ -15,6 +15,10 @@ constexpr duration settling_time = std::chrono::milliseconds(1);
 constexpr duration expiry_slack = std::chrono::milliseconds(1);
 constexpr duration expiry_jitter = std::chrono::milliseconds(3);
 
+// Over how long rivals part who keep splitting the vote: from two of them to a crowd.
+constexpr duration shortest_spread = std::chrono::milliseconds(2);
+constexpr duration longest_spread = std::chrono::milliseconds(128);
+
 }  // namespace
 
 rival summarize(const denials& said) {
@@ -27,10 +31,9 @@ rival summarize(const denials& said) {
     std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(denied));
     const auto needed = std::min(quorum - free, denied);
     const bool known = denied > 0 && sorted.front() >= duration{0};
-    const auto unanswered = said.nodes - denied - said.granted;
     return {.remaining = known ? sorted[needed - 1] : duration{-1},
             .tracked = said.tracked,
-            .split = said.strongest + unanswered < quorum};
+            .split = said.strongest + said.unknown < quorum};
 }
 
 contend::contend(const config& settings)
@@ -68,7 +71,8 @@ contend::decision contend::on(const told& answer, time_point now, std::uint64_t 
     told_by_.insert(answer.node);
     if (state_ == state::attempting) return {.wake_at = config_.give_up_at};
     if (stepping_back_) return sleep_until(wake_at_);
-    if (told_by_.size() >= majority(config_.nodes)) return attempt();
+    if (told_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
+    if (spread_ != duration{0}) return sleep_until(wake_at_);  // a rival's crumbs, most likely
     return sleep_until(
         std::min(wake_at_, now + settling_time + fraction_of(settling_time, chance)));
 }
@@ -96,6 +100,14 @@ contend::decision contend::attempt_listening() {
     return attempt();
 }
 
+// All who wait are told at the same moment. Where that has split the vote before, chance parts
+// them.
+contend::decision contend::attempt_apart(time_point now, std::uint64_t chance) {
+    if (spread_ == duration{0}) return attempt();
+    stepping_back_ = true;
+    return sleep_until(now + fraction_of(spread_, chance));
+}
+
 contend::decision contend::finish(acquire::verdict how) {
     state_ = state::done;
     outcome_ = how;
@@ -110,6 +122,7 @@ contend::decision contend::sleep_until(time_point when) {
 
 // After a split vote every rival releases what it got, and all would be told of that at the same
 // moment, try again at once and split the vote again. Chance has to part them: no word hastens it.
+// How far apart is learned: twice as far after every split, a little less whenever somebody won.
 contend::decision contend::after_contention(const rival& other, time_point now,
                                             std::uint64_t chance) {
     last_ = acquire::verdict::contended;
@@ -118,14 +131,21 @@ contend::decision contend::after_contention(const rival& other, time_point now,
     stepping_back_ = other.split;
     if (!stepping_back_ && !listens_) return attempt_listening();
     listens_ = true;
-    if (stepping_back_) return sleep_until(now + delay_.next(chance));
-    if (told_by_.size() >= majority(config_.nodes)) return attempt();
+    if (stepping_back_) return step_back(now, chance);
+    spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
+    if (told_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
     return sleep_until(next_look(other, now, chance));
+}
+
+contend::decision contend::step_back(time_point now, std::uint64_t chance) {
+    spread_ = std::clamp(spread_ * 2, shortest_spread, longest_spread);
+    return sleep_until(now + spread_ / 2 + fraction_of(spread_ / 2, chance));
 }
 
 contend::decision contend::after_outage(const attempted& answer, time_point now,
                                         std::uint64_t chance) {
     last_ = answer.how;
+    spread_ = duration{0};
     if (!config_.waits || answer.hopeless || now >= config_.give_up_at) return finish(last_);
     if (out_since_ == never) out_since_ = now;
     const auto patience_ends = after(out_since_, config_.patience);

@@ -111,6 +111,8 @@ class contend {
 
     decision attempt();
     decision attempt_listening();
+    decision attempt_apart(time_point now, std::uint64_t chance);
+    decision step_back(time_point now, std::uint64_t chance);
     decision finish(acquire::verdict how);
     decision sleep_until(time_point when);
     decision after_contention(const rival& other, time_point now, std::uint64_t chance);
@@ -128,7 +130,8 @@ class contend {
     time_point out_since_ = never;  // since when no majority was in reach
     time_point wake_at_ = never;
     node_set told_by_{};          // since the last attempt began
-    bool stepping_back_ = false;  // the last attempt was a split vote
+    bool stepping_back_ = false;  // chance alone decides when the next attempt begins
+    duration spread_{0};          // over how long rivals part; zero: the vote has not been split
 };
 
 }  // namespace holdfast::core

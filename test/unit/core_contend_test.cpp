@@ -361,6 +361,38 @@ TEST(contend, can_be_told_again_once_somebody_holds_after_a_split_vote) {
     EXPECT_EQ(machine.step(contend::told{node(1)}, at(2s), no_jitter), attempt);
 }
 
+TEST(contend, parts_from_rivals_that_are_told_at_the_same_moment_once_the_vote_was_split) {
+    auto machine = waiting(3, split_vote);
+    machine.step(contend::tick{}, at(2s), no_jitter);
+    machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter);
+    machine.step(contend::tick{}, at(3s), no_jitter);
+    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(3s), no_jitter);
+    machine.step(contend::told{node(0)}, at(3s), no_jitter);
+    const auto wake = at(3s + 3500us - 1ns);
+    EXPECT_EQ(machine.step(contend::told{node(1)}, at(3s), 3'499'999), sleep_until(wake));
+    EXPECT_EQ(machine.step(contend::told{node(2)}, at(3s), no_jitter), sleep_until(wake));
+    EXPECT_EQ(machine.step(contend::tick{}, wake, no_jitter), attempt);
+}
+
+TEST(contend, takes_no_notice_of_a_minority_once_the_vote_was_split) {
+    auto machine = waiting(3, split_vote);
+    machine.step(contend::tick{}, at(2s), no_jitter);
+    machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter);
+    machine.step(contend::tick{}, at(3s), no_jitter);
+    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(3s), no_jitter);
+    EXPECT_EQ(machine.step(contend::told{node(0)}, at(3s), no_jitter), sleep_until(at(4s + 1ms)));
+}
+
+TEST(contend, steps_back_for_no_longer_than_parts_a_crowd) {
+    auto machine = attempting(3);
+    for (int i = 0; i < 12; ++i) {
+        machine.step(attempted{verdict::contended, split_vote}, at(1s), no_jitter);
+        machine.step(contend::tick{}, at(2s), no_jitter);
+    }
+    EXPECT_EQ(machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter),
+              sleep_until(at(2s + 64ms)));
+}
+
 TEST(contend, can_be_told_again_after_an_outage_that_followed_a_split_vote) {
     auto machine = waiting(3, split_vote);
     machine.step(contend::tick{}, at(1s + 1ms), no_jitter);
