@@ -9,6 +9,7 @@
 #include "floor.hpp"
 #include "holdfast/holdfast.hpp"
 #include "parts.hpp"
+#include "runtime/bell.hpp"
 #include "scripts/embedded.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
@@ -103,6 +104,39 @@ contestant pipelined_floor(const test::redis_server& server) {
         }};
 }
 
+/// What threads that block cost in any case: each is woken once for its lock and once for its
+/// release. They do nothing else, and no server is asked.
+contestant only_waking(std::size_t count) {
+    return {"no server: waking 64 threads, twice for a cycle", [count](std::size_t times) {
+                const auto mine = runtime::bell::of_this_thread();
+                std::vector<std::shared_ptr<runtime::bell>> bells(count);
+                std::atomic<std::size_t> awake = 0;
+                std::atomic<bool> over = false;
+                std::barrier gate(static_cast<std::ptrdiff_t>(count) + 1);
+                std::vector<std::jthread> threads;
+                for (std::size_t n = 0; n < count; ++n) {
+                    threads.emplace_back([&, n] {
+                        bells[n] = runtime::bell::of_this_thread();
+                        gate.arrive_and_wait();
+                        while (bells[n]->sleep_until(core::never) && !over) {
+                            if (awake.fetch_add(1) + 1 == count) mine->ring();
+                        }
+                    });
+                }
+                gate.arrive_and_wait();
+                const auto begin = clock::now();
+                for (std::size_t round = 0; round < 2 * times / count; ++round) {
+                    awake = 0;
+                    runtime::bell::ring_all(bells);
+                    mine->sleep_until(core::never);
+                }
+                const nanoseconds taken = clock::now() - begin;
+                over = true;
+                runtime::bell::ring_all(bells);
+                return taken;
+            }};
+}
+
 void throughput(const test::redis_server& server, const rules& game) {
     client through(server.url());
     floor hiredis("127.0.0.1", server.port());
@@ -112,6 +146,7 @@ void throughput(const test::redis_server& server, const rules& game) {
                          [&](std::size_t n) {
                              return timed(n / 64 + 1, [&] { hiredis.pipelined_cycles(64); });
                          }},
+                        only_waking(64),
                         many_threads(through, 64, true),
                         many_threads(through, 64, false)},
                        game));
