@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -166,6 +168,23 @@ TEST_F(lifetime, clients_come_and_go_while_threads_use_them) {
     }
 }
 
+bool other_threads_sleep() {
+    const auto self = std::to_string(::getpid());
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream stat(task.path() / "stat");
+        std::string id, name, state;
+        stat >> id >> name >> state;
+        if (id != self && state != "S") return false;
+    }
+    return true;
+}
+
+/// The C library's malloc is whole in a forked child. The address sanitizer's is not: a thread that
+/// allocates while another forks leaves its locks taken.
+void until_nobody_allocates() {
+    EXPECT_TRUE(eventually(surely, [] { return other_threads_sleep() && other_threads_sleep(); }));
+}
+
 /// Runs `work` in a forked child and returns whether it returned true.
 template <typename Work>
 bool in_child(Work&& work) {
@@ -187,6 +206,7 @@ bool in_child(Work&& work) {
 TEST_F(lifetime, in_a_forked_child_every_operation_fails_with_forked) {
     mutex one(*client_, "k");
     auto held = std::make_optional(mutex(*client_, "held").acquire());
+    until_nobody_allocates();
     EXPECT_TRUE(in_child([&] {
         const auto forked = [](const thrown_error& e) { return e.code == errc::forked; };
         return forked(error_of([&] { one.lock(); })) &&
@@ -205,6 +225,7 @@ TEST_F(lifetime, what_a_child_destroys_touches_nothing_of_the_parents) {
     std::optional<mutex> one(std::in_place, *client_, "k", with_ttl(400ms * slowness));
     one->lock();
     auto held = std::make_optional(mutex(*client_, "held", with_ttl(400ms * slowness)).acquire());
+    until_nobody_allocates();
     EXPECT_TRUE(in_child([&] {
         held.reset();
         one->unlock();
@@ -227,6 +248,7 @@ TEST_F(lifetime, a_child_can_make_a_client_of_its_own) {
     GTEST_SKIP() << "the thread sanitizer cannot follow threads of a forked child";
 #endif
     const auto held = mutex(*client_, "k").acquire();
+    until_nobody_allocates();
     EXPECT_TRUE(in_child([&] {
         client own(server_.url());
         return !mutex(own, "k").try_acquire() && mutex(own, "other").try_acquire().has_value();
@@ -234,6 +256,9 @@ TEST_F(lifetime, a_child_can_make_a_client_of_its_own) {
 }
 
 TEST_F(lifetime, a_fork_while_other_threads_lock_harms_neither_side) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the address sanitizer's allocator is not whole in a forked child";
+#endif
     std::atomic<bool> done = false;
     std::vector<std::thread> workers;
     for (int n = 0; n < 3; ++n) {
