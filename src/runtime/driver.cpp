@@ -138,13 +138,11 @@ void driver::poll_sources(std::unique_lock<std::mutex>& lock, core::time_point u
     }
 }
 
-// A timeout makes a poll or a sleep much more expensive, and hardly ever comes. The background
-// thread sleeps till some time anyway: when that has come it fires what is due, and that wakes whom
-// it concerns.
+// A timeout makes a poll twice as expensive, and hardly ever comes. The background thread sleeps
+// till some time anyway: when that has come it fires what is due, and that wakes whom it concerns.
 bool driver::left_to_background(core::time_point until) {
-    const bool is_background =
-        driving_ && driver_ == nullptr && driver_thread_ == std::this_thread::get_id();
-    if (is_background || !background_.joinable()) return false;
+    const bool background_drives = driving_ && driver_ == nullptr;
+    if (background_drives || calling_back_ || !background_.joinable()) return false;
     attend_by(until);
     return true;
 }
@@ -224,9 +222,12 @@ void driver::run_background() {
 void driver::run_callbacks(std::unique_lock<std::mutex>& lock) {
     while (!callbacks_.empty()) {
         const auto batch = std::exchange(callbacks_, {});
+        calling_back_ = true;
+        look_again();  // whoever drives keeps the time now
         lock.unlock();
         for (const auto& callback : batch) callback();
         lock.lock();
+        calling_back_ = false;
     }
 }
 

@@ -141,6 +141,7 @@ class driver {
     std::condition_variable background_wake_;
     core::time_point background_until_ = core::never;  // when it looks again by itself
     std::vector<std::function<void()>> callbacks_;
+    bool calling_back_ = false;  // users' code decides for how long: it keeps no time meanwhile
     bool stopping_ = false;
 };
 

@@ -205,5 +205,63 @@ TEST_F(loss, a_thread_that_lost_the_mutex_unlocks_only_its_own) {
     EXPECT_EQ(server_.get("k"), owner);
 }
 
+/// A callback that does not return until it is let go, in the client's background thread.
+class blocking_callback {
+  public:
+    explicit blocking_callback(const lease& watched)
+        : callback_(watched.stop_token(), [this] {
+              entered_ = true;
+              eventually(surely, [&] { return let_go_.load(); });
+          }) {}
+    ~blocking_callback() { let_go_ = true; }
+
+    bool entered() const {
+        return eventually(surely, [&] { return entered_.load(); });
+    }
+
+  private:
+    std::atomic<bool> entered_ = false;
+    std::atomic<bool> let_go_ = false;
+    std::stop_callback<std::function<void()>> callback_;
+};
+
+TEST_F(loss, a_callback_that_blocks_holds_up_nobody_elses_deadline) {
+    const redis_server server;
+    client through(server.url());
+    const auto held = mutex(through, "k", with_ttl(ttl)).acquire();
+    const auto theirs = mutex(through, "other", with_ttl(10s)).acquire();
+    std::atomic<bool> gave_up = false;
+    std::thread waiter;
+    {
+        const blocking_callback callback(held);
+        // Begins to wait while the background thread keeps the time, and goes on without it.
+        client other(server.url());
+        const auto foreign = mutex(other, "foreign", with_ttl(30s)).acquire();
+        waiter = std::thread([&] {
+            EXPECT_FALSE(mutex(through, "foreign").try_acquire_for(ttl * 3));
+            gave_up = true;
+        });
+        server.command({"DEL", "k"});  // found out by the next renewal
+        ASSERT_TRUE(callback.entered());
+        EXPECT_TRUE(eventually(ttl * 3 + promptly, [&] { return gave_up.load(); }));
+    }
+    waiter.join();
+}
+
+TEST_F(loss, a_callback_can_wait_for_a_lock_until_its_own_limit) {
+    const redis_server server;
+    client through(server.url());
+    client other(server.url());
+    const auto foreign = mutex(other, "foreign", with_ttl(30s)).acquire();
+    const auto held = mutex(through, "k", with_ttl(ttl)).acquire();
+    std::atomic<bool> gave_up = false;
+    const std::stop_callback callback(held.stop_token(), [&] {
+        EXPECT_FALSE(mutex(through, "foreign").try_acquire_for(200ms));
+        gave_up = true;
+    });
+    server.command({"DEL", "k"});
+    EXPECT_TRUE(eventually(ttl + promptly, [&] { return gave_up.load(); }));
+}
+
 }  // namespace
 }  // namespace holdfast::test
