@@ -176,7 +176,6 @@ core::rival worker::rival() const {
     }
     return core::summarize({.remaining = remaining_,
                             .nodes = process_.settings().nodes,
-                            .granted = acquire_->granted_by().size(),
                             .unknown = acquire_->unknown_from().size(),
                             .strongest = static_cast<std::size_t>(strongest),
                             .tracked = all_tracked_});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <utility>
 
 namespace holdfast::core {
 namespace {
@@ -95,11 +96,6 @@ contend::decision contend::attempt() {
     return {.what = action::attempt, .wake_at = config_.give_up_at, .listens = listens_};
 }
 
-contend::decision contend::attempt_listening() {
-    listens_ = true;
-    return attempt();
-}
-
 // All who wait are told at the same moment. Where that has split the vote before, chance parts
 // them.
 contend::decision contend::attempt_apart(time_point now, std::uint64_t chance) {
@@ -128,16 +124,16 @@ contend::decision contend::after_contention(const rival& other, time_point now,
     last_ = acquire::verdict::contended;
     out_since_ = never;
     if (!config_.waits || now >= config_.give_up_at) return finish(last_);
-    stepping_back_ = other.split;
-    if (!stepping_back_ && !listens_) return attempt_listening();
-    listens_ = true;
-    if (stepping_back_) return step_back(now, chance);
+    const bool listened = std::exchange(listens_, true);
+    if (other.split) return step_back(now, chance);
+    if (!listened) return attempt();
     spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
     if (told_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
     return sleep_until(next_look(other, now, chance));
 }
 
 contend::decision contend::step_back(time_point now, std::uint64_t chance) {
+    stepping_back_ = true;
     spread_ = std::clamp(spread_ * 2, shortest_spread, longest_spread);
     return sleep_until(now + spread_ / 2 + fraction_of(spread_ / 2, chance));
 }

@@ -47,7 +47,6 @@ struct rival {
 struct denials {
     std::span<const duration> remaining{};  // of the lease at each of them; negative: not known
     std::size_t nodes = 1;
-    std::size_t granted = 0;
     std::size_t unknown = 0;    // out of reach: they will not be free when others let go
     std::size_t strongest = 0;  // at how many nodes one and the same rival denied
     bool tracked = false;       // every denying node will tell us
@@ -110,7 +109,6 @@ class contend {
     decision on(const cancelled& answer, time_point now, std::uint64_t chance);
 
     decision attempt();
-    decision attempt_listening();
     decision attempt_apart(time_point now, std::uint64_t chance);
     decision step_back(time_point now, std::uint64_t chance);
     decision finish(acquire::verdict how);

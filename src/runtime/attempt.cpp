@@ -175,7 +175,6 @@ core::rival attempt::rival() const {
     const auto* const strongest = strongest_denial();
     return core::summarize({.remaining = {remaining.data(), count},
                             .nodes = engine_.node_count(),
-                            .granted = machine_.granted_by().size(),
                             .unknown = machine_.unknown_from().size(),
                             .strongest = strongest == nullptr ? 0 : votes_for(*strongest),
                             .tracked = tracked_});

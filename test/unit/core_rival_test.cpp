@@ -25,7 +25,7 @@ TEST(rival, lets_go_when_a_majority_would_be_free) {
     const times three{3s, 1s, 2s};
     EXPECT_EQ(summarize({.remaining = three, .nodes = 3, .strongest = 3}), left(2s));
     const times two{3s, 1s};
-    EXPECT_EQ(summarize({.remaining = two, .nodes = 3, .granted = 1, .strongest = 2}), left(1s));
+    EXPECT_EQ(summarize({.remaining = two, .nodes = 3, .strongest = 2}), left(1s));
     const times four{4s, 3s, 1s, 2s};
     EXPECT_EQ(summarize({.remaining = four, .nodes = 5, .strongest = 4}), left(2s));
 }
@@ -52,22 +52,22 @@ TEST(rival, is_nobody_if_a_majority_is_free) {
 
 TEST(rival, has_no_time_if_nobody_denied) {
     EXPECT_EQ(summarize({.nodes = 3, .unknown = 2, .strongest = 0}), left(-1ns));
-    EXPECT_EQ(summarize({.nodes = 3, .granted = 1, .unknown = 3 - 1, .strongest = 0}), left(-1ns));
+    EXPECT_EQ(summarize({.nodes = 3, .unknown = 3 - 1, .strongest = 0}), left(-1ns));
 }
 
 TEST(rival, shares_a_split_vote_if_the_strongest_of_them_cannot_have_a_majority) {
     const times two{3s, 1s};
-    EXPECT_TRUE(summarize({.remaining = two, .nodes = 3, .granted = 1, .strongest = 1}).split);
+    EXPECT_TRUE(summarize({.remaining = two, .nodes = 3, .strongest = 1}).split);
     const times three{3s, 1s, 2s};
     EXPECT_TRUE(summarize({.remaining = three, .nodes = 3, .strongest = 1}).split);
-    EXPECT_TRUE(summarize({.remaining = three, .nodes = 5, .granted = 2, .strongest = 2}).split);
+    EXPECT_TRUE(summarize({.remaining = three, .nodes = 5, .strongest = 2}).split);
 }
 
 TEST(rival, may_hold_a_majority_together_with_those_who_are_out_of_reach) {
     const times two{3s, 1s};
     EXPECT_FALSE(summarize({.remaining = two, .nodes = 3, .unknown = 1, .strongest = 1}).split);
     const times three{3s, 1s, 2s};
-    EXPECT_FALSE(summarize({.remaining = three, .nodes = 5, .granted = 2, .strongest = 3}).split);
+    EXPECT_FALSE(summarize({.remaining = three, .nodes = 5, .strongest = 3}).split);
 }
 
 // A crowd that takes every vote that is still out for the holder's would never step back.
