@@ -23,7 +23,7 @@ namespace holdfast::core {
 template <typename Release>
 class owed_releases {
   public:
-    static constexpr std::size_t most_per_node = 1024;  // beyond it the oldest expires by itself
+    static constexpr std::size_t most_per_node = 4096;  // beyond it the oldest expires by itself
 
     /// `until`: when the key is gone without our help.
     void owe(node_index node, Release what, time_point until) {

@@ -18,7 +18,9 @@ cleanup::cleanup(engine& through, plan_pointer what, std::string owner, core::ti
 // By text: nobody may be there to read that the server does not know the script.
 void cleanup::encode(tag, bool, std::string& out) { wire::release(out, true, what_->keys, owner_); }
 
-void cleanup::answered(tag, std::string_view) {}
+void cleanup::answered(tag request, std::string_view) {
+    engine_.settle_release({static_cast<std::uint8_t>(request)}, owner_);
+}
 
 void cleanup::failed(tag request, const net::failure&) {
     engine_.owe_release({static_cast<std::uint8_t>(request)}, what_, owner_, until_);

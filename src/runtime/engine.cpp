@@ -16,7 +16,6 @@
 namespace holdfast::runtime {
 namespace {
 
-constexpr std::size_t max_debts_per_node = 4096;
 constexpr int silence_factor = 3;  // unanswered for so many node timeouts: the server is gone
 
 core::node_index index_of(const net::node& which) {
@@ -32,7 +31,6 @@ engine::engine(resolved what)
       node_timeout_(settings_.node_timeout),
       generation_(fork_generation()),
       driver_(guard_, static_cast<driver::machinery&>(*this)) {
-    debts_.resize(what.endpoints.size());
     for (const auto& where : what.endpoints) make_node(where, what.endpoints.size() == 1);
     if (*settings_.restart_guard) heartbeat_ = std::make_unique<heartbeat>(*this);
 }
@@ -101,18 +99,19 @@ void engine::submit() {
 
 void engine::owe_release(core::node_index to, plan_pointer what, std::string owner,
                          core::time_point until) {
-    if (closed_ || until <= clock::now()) return;
-    auto& debts = debts_[to.value];
-    if (debts.size() == max_debts_per_node) debts.pop_front();  // its ttl will do
-    debts.push_back({std::move(what), std::move(owner), until});
+    if (!closed_) debts_.owe(to, {std::move(what), std::move(owner), until}, until);
+}
+
+void engine::settle_release(core::node_index by, const std::string& owner) {
+    debts_.settled(by, {.what = nullptr, .owner = owner, .until = {}});
 }
 
 void engine::pay_debts(core::node_index to, core::time_point now) {
-    for (auto& [what, owner, until] : std::exchange(debts_[to.value], {})) {
-        if (until > now) {
-            cleanup::start(*this, core::node_set::of(to), std::move(what), std::move(owner), until,
-                           now);
-        }
+    std::vector<debt> due;  // sending one may fail at once, and owe it again
+    debts_.due(to, now, [&](const debt& each) { due.push_back(each); });
+    for (auto& [what, owner, until] : due) {
+        cleanup::start(*this, core::node_set::of(to), std::move(what), std::move(owner), until,
+                       now);
     }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "core/node_set.hpp"
+#include "core/owed_releases.hpp"
 #include "holdfast/options.hpp"
 #include "holdfast/statistics.hpp"
 #include "net/node.hpp"
@@ -60,6 +60,7 @@ class engine final : private driver::machinery,
     /// would be gone by itself.
     void owe_release(core::node_index to, plan_pointer what, std::string owner,
                      core::time_point until);
+    void settle_release(core::node_index by, const std::string& owner);
 
     /// Asks a node that has lost its restart marker to note its present life, and to wait.
     void enlist(core::node_index which);
@@ -93,6 +94,7 @@ class engine final : private driver::machinery,
         plan_pointer what;
         std::string owner;
         core::time_point until;
+        friend bool operator==(const debt& a, const debt& b) { return a.owner == b.owner; }
     };
 
     void flush() override;
@@ -127,7 +129,7 @@ class engine final : private driver::machinery,
     holdfast::statistics statistics_;
     core::local_id last_id_ = 0;
     std::size_t unattended_ = 0;
-    std::vector<std::deque<debt>> debts_;
+    core::owed_releases<debt> debts_;
     std::vector<hold*> holds_;
 
     std::unique_ptr<heartbeat> heartbeat_;
