@@ -11,9 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Well below the second in which a clock is looked at.
-constexpr milliseconds at_once = 200ms;
-
 /// Time to notice that a connection broke, and to try again on a new one.
 constexpr milliseconds reconnecting = 1s;
 
@@ -36,7 +33,7 @@ verdict clock_jumps(stage& scene, milliseconds ago) {
     scene.server_clock().jump(1h);
     scene.say("the wall clock of " + scene.name_of(scene.weak_node()) + " jumps ahead by an hour");
     scene.pass(ago);
-    return judge_overlap({first, one}, {second, scene.try_for(second, long_ttl, at_once)});
+    return judge_overlap({first, one}, {second, second.acquire(stage::key, long_ttl)});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <future>
 #include <map>
 #include <thread>
 
@@ -97,7 +98,9 @@ class renewed_lock final : public lua_delete_lock {
     // Never joined, like a pool's thread: the process ends first.
     void start_renewing(const std::string& key, milliseconds ttl) {
         renewing_ = true;
-        std::thread([this, key, ttl] {
+        std::promise<void> first;  // a renewal on its way would blur what is done to the lock next
+        auto renewed_once = first.get_future();
+        std::thread([this, key, ttl, first = std::move(first)]() mutable {
             constexpr auto script =
                 "if redis.call('get',KEYS[1]) == ARGV[1] then "
                 "return redis.call('pexpire',KEYS[1],ARGV[2]) else return 0 end";
@@ -108,9 +111,11 @@ class renewed_lock final : public lua_delete_lock {
                         {"EVAL", script, "1", key, value(), std::to_string(ttl.count())});
                 } catch (const std::exception&) {  // logged there, and gone on
                 }
+                if (n == 0) first.set_value();
                 std::this_thread::sleep_for(ttl);
             }
         }).detach();
+        renewed_once.wait();
     }
 
     std::uint16_t port_;
