@@ -1,7 +1,6 @@
 #include "contest.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace holdfast::bench {
 namespace {
@@ -36,16 +35,6 @@ std::vector<result> hold_contest(const std::vector<contestant>& who, const rules
         }
     }
     return results;
-}
-
-void print(const std::string& title, const std::vector<result>& results) {
-    std::printf("\n%s\n%-52s %12s %10s %8s %8s\n", title.c_str(), "", "per second", "us each",
-                "spread", "time x");
-    for (const auto& each : results) {
-        std::printf("%-52s %12.0f %10.2f %7.0f%% %8.2f\n", each.name.c_str(), each.median(),
-                    1e6 / each.median(), 100 * each.spread(),
-                    results.front().median() / each.median());
-    }
 }
 
 }  // namespace holdfast::bench

@@ -30,7 +30,4 @@ struct rules {
 /// first round warms up and is not counted.
 std::vector<result> hold_contest(const std::vector<contestant>& who, const rules& how);
 
-/// Prints a table: median per second, microseconds each, spread, and the ratio to the first.
-void print(const std::string& title, const std::vector<result>& results);
-
 }  // namespace holdfast::bench

@@ -52,20 +52,20 @@ contestant many_coroutines(client& through, std::size_t count, bool fencing) {
 
 }  // namespace
 
-void coroutines(bool quick) {
+void coroutines(bool quick, report& out) {
     const test::redis_server server;
     client through(server.url());
     floor hiredis("127.0.0.1", server.port());
-    print("coroutines on one thread, distinct keys, one client; no core is pinned; cycles",
-          hold_contest({{"hiredis, 64 cycles in one write",
-                         [&](std::size_t n) {
-                             return timed(n / 64 + 1, [&] { hiredis.pipelined_cycles(64); });
-                         }},
-                        many_coroutines(through, 1, false),
-                        many_coroutines(through, 64, false),
-                        many_coroutines(through, 10'000, false),
-                        many_coroutines(through, 10'000, true)},
-                       quick ? rules{2, 1000} : rules{7, 10'000}));
+    out.contest("coroutines on one thread, distinct keys, one client; no core is pinned; cycles",
+                hold_contest({{"hiredis, 64 cycles in one write",
+                               [&](std::size_t n) {
+                                   return timed(n / 64 + 1, [&] { hiredis.pipelined_cycles(64); });
+                               }},
+                              many_coroutines(through, 1, false),
+                              many_coroutines(through, 64, false),
+                              many_coroutines(through, 10'000, false),
+                              many_coroutines(through, 10'000, true)},
+                             quick ? rules{2, 1000} : rules{7, 10'000}));
 }
 
 }  // namespace holdfast::bench

@@ -43,20 +43,30 @@ std::vector<lease> take(client& through, std::size_t count, const acquire_option
     return held;
 }
 
+struct renewals {
+    double per_second;
+    double share_of_core;
+};
+
 /// Watches the renewals of `length`, which is a whole number of times that all are renewed.
-void watch_renewals(const client& through, std::chrono::milliseconds length) {
+renewals watch_renewals(const client& through, std::chrono::milliseconds length) {
     const auto renewed = through.statistics().renewed;
     const auto used = processor_seconds();
     std::this_thread::sleep_for(length);
     const auto share = (processor_seconds() - used) / seconds(length).count();
-    const auto rate =
-        static_cast<double>(through.statistics().renewed - renewed) / seconds(length).count();
-    std::printf("renewals             %10.0f per second, %.1f%% of a core\n", rate, 100 * share);
+    const auto count = static_cast<double>(through.statistics().renewed - renewed);
+    return {count / seconds(length).count(), share};
+}
+
+void show(const std::vector<figure>& figures) {
+    for (const auto& each : figures) {
+        std::printf("%-52s %12.2f %s\n", each.name.c_str(), each.value, each.unit.c_str());
+    }
 }
 
 }  // namespace
 
-void held_leases(bool quick) {
+void held_leases(bool quick, report& out) {
     const test::redis_server server;
     client through(server.url());
     through.connect();
@@ -69,18 +79,23 @@ void held_leases(bool quick) {
     std::vector<lease> held;
     const auto taking = timed(1, [&] { held = take(through, count, options); });
     const auto each = (resident_bytes() - memory) / static_cast<double>(count);
-    std::printf("%zu leases held by one client, ttl %lld s\n", count,
-                static_cast<long long>(options.ttl.count() / 1000));
-    std::printf("taking all           %10.2f s, by one thread\n", seconds(taking).count());
-    std::printf("memory               %10.0f bytes each, of this process\n", each);
-    watch_renewals(through, options.ttl / 3);
+    const auto renewed = watch_renewals(through, options.ttl / 3);
     const auto releasing = timed(1, [&] {
         held.clear();
         // In line behind all of them: its answer is the last.
         (void)through.acquire("bench:barrier", how(true, true));
     });
-    std::printf("releasing all        %10.2f s, not awaited, until the server had done it\n",
-                seconds(releasing).count());
+    const std::vector<figure> figures{
+        {"memory of this process, each", each, "bytes"},
+        {"renewals", renewed.per_second, "per second"},
+        {"renewals, share of a core", 100 * renewed.share_of_core, "%"},
+        {"taking all, by one thread", seconds(taking).count(), "s"},
+        {"releasing all, until the server had done it", seconds(releasing).count(), "s"}};
+    const auto title = std::to_string(count) + " leases held by one client, ttl " +
+                       std::to_string(options.ttl.count() / 1000) + " s";
+    std::printf("\n%s\n", title.c_str());
+    show(figures);
+    out.keep(title, figures);
     if (server.exists("bench:held:0")) std::puts("but a key is left: the numbers are wrong");
 }
 

@@ -25,23 +25,25 @@ contestant lock_and_unlock(client& through, std::string name, bool fencing, bool
             }};
 }
 
-void one_thread(const test::redis_server& server, const rules& game) {
+void one_thread(const test::redis_server& server, const rules& game, report& out) {
     client through(server.url());
     floor hiredis("127.0.0.1", server.port());
-    print("one thread, uncontended, one cycle = lock + unlock; without fencing",
-          hold_contest(
-              {{"hiredis: SET NX PX, release script",
-                [&](std::size_t n) { return timed(n, [&] { hiredis.plain_cycle("bench:f"); }); }},
-               lock_and_unlock(through, "holdfast", false, true),
-               lock_and_unlock(through, "holdfast, release not awaited", false, false)},
-              game));
-    print("the same with fencing tokens",
-          hold_contest(
-              {{"hiredis: acquire script, release script",
-                [&](std::size_t n) { return timed(n, [&] { hiredis.fenced_cycle("bench:g"); }); }},
-               lock_and_unlock(through, "holdfast, fenced", true, true),
-               lock_and_unlock(through, "holdfast, fenced, release not awaited", true, false)},
-              game));
+    out.contest(
+        "one thread, uncontended, one cycle = lock + unlock; without fencing",
+        hold_contest(
+            {{"hiredis: SET NX PX, release script",
+              [&](std::size_t n) { return timed(n, [&] { hiredis.plain_cycle("bench:f"); }); }},
+             lock_and_unlock(through, "holdfast", false, true),
+             lock_and_unlock(through, "holdfast, release not awaited", false, false)},
+            game));
+    out.contest(
+        "the same with fencing tokens",
+        hold_contest(
+            {{"hiredis: acquire script, release script",
+              [&](std::size_t n) { return timed(n, [&] { hiredis.fenced_cycle("bench:g"); }); }},
+             lock_and_unlock(through, "holdfast, fenced", true, true),
+             lock_and_unlock(through, "holdfast, fenced, release not awaited", true, false)},
+            game));
 }
 
 /// `times` cycles, shared by `count` threads, each on a key of its own.
@@ -137,29 +139,29 @@ contestant only_waking(std::size_t count) {
             }};
 }
 
-void throughput(const test::redis_server& server, const rules& game) {
+void throughput(const test::redis_server& server, const rules& game, report& out) {
     client through(server.url());
     floor hiredis("127.0.0.1", server.port());
-    print("64 threads, distinct keys, one client; cycles",
-          hold_contest({pipelined_floor(server),
-                        {"hiredis, 64 cycles in one write",
-                         [&](std::size_t n) {
-                             return timed(n / 64 + 1, [&] { hiredis.pipelined_cycles(64); });
-                         }},
-                        only_waking(64),
-                        many_threads(through, 64, true),
-                        many_threads(through, 64, false)},
-                       game));
+    out.contest("64 threads, distinct keys, one client; cycles",
+                hold_contest({pipelined_floor(server),
+                              {"hiredis, 64 cycles in one write",
+                               [&](std::size_t n) {
+                                   return timed(n / 64 + 1, [&] { hiredis.pipelined_cycles(64); });
+                               }},
+                              only_waking(64),
+                              many_threads(through, 64, true),
+                              many_threads(through, 64, false)},
+                             game));
 }
 
 }  // namespace
 
-void one_server(bool quick) {
+void one_server(bool quick, report& out) {
     pin_to_core(0);
     const test::redis_server server;
     std::printf("client and server on core 0\n");
-    one_thread(server, quick ? rules{2, 200} : rules{21, 3000});
-    throughput(server, quick ? rules{2, 2000} : rules{9, 40000});
+    one_thread(server, quick ? rules{2, 200} : rules{21, 3000}, out);
+    throughput(server, quick ? rules{2, 2000} : rules{9, 40000}, out);
 }
 
 }  // namespace holdfast::bench

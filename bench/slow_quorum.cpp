@@ -56,7 +56,7 @@ nanoseconds lose_a_node(client& through, slow_network& network) {
 
 }  // namespace
 
-void slow_quorum(bool quick) {
+void slow_quorum(bool quick, report& out) {
     const server_set servers(nodes);
     slow_network sound(servers, added);
     slow_network wounded(servers, added);
@@ -70,17 +70,20 @@ void slow_quorum(bool quick) {
         "the first acquire after a node fell silent: %.2f ms\n",
         static_cast<long long>(added.count()),
         std::chrono::duration<double, std::milli>(first).count());
-    print("one operation",
-          hold_contest(
-              {{"hiredis: one round trip to one server",
-                [&](std::size_t n) { return timed(n, [&] { round_trip.round_trip("bench:r"); }); }},
-               acquire(whole, "holdfast: acquire", true),
-               acquire(whole, "holdfast: acquire without fencing", false),
-               acquire(without_one, "holdfast: acquire, one node silent", true),
-               release(whole, "holdfast: release", true),
-               release(whole, "holdfast: release, not awaited", false),
-               release(without_one, "holdfast: release, not awaited, one node silent", false)},
-              quick ? rules{2, 10} : rules{15, 200}));
+    out.keep("the first acquire after a node fell silent",
+             {{"holdfast", std::chrono::duration<double, std::milli>(first).count(), "ms"}});
+    out.contest(
+        "one operation",
+        hold_contest(
+            {{"hiredis: one round trip to one server",
+              [&](std::size_t n) { return timed(n, [&] { round_trip.round_trip("bench:r"); }); }},
+             acquire(whole, "holdfast: acquire", true),
+             acquire(whole, "holdfast: acquire without fencing", false),
+             acquire(without_one, "holdfast: acquire, one node silent", true),
+             release(whole, "holdfast: release", true),
+             release(whole, "holdfast: release, not awaited", false),
+             release(without_one, "holdfast: release, not awaited, one node silent", false)},
+            quick ? rules{2, 10} : rules{15, 200}));
 }
 
 }  // namespace holdfast::bench

@@ -54,13 +54,14 @@ times in_milliseconds(std::vector<nanoseconds> taken) {
 
 }  // namespace
 
-void split_votes(bool quick) {
+void split_votes(bool quick, report& out) {
     const server_set one(1);
     const server_set five(5);
     const int rounds = quick ? 2 : 21;
     std::printf("\nuntil all contenders had the lock once: milliseconds over %d rounds\n", rounds);
     std::printf("%-12s %12s %10s %12s %10s %8s\n", "contenders", "five: median", "worst",
                 "one: median", "worst", "ratio");
+    std::vector<figure> figures;
     for (const std::size_t size : {2U, 3U, 8U, 32U}) {
         crowd on_five(five, size);
         crowd on_one(one, size);
@@ -74,7 +75,12 @@ void split_votes(bool quick) {
         const auto single = in_milliseconds(std::move(with_one));
         std::printf("%-12zu %12.2f %10.2f %12.2f %10.2f %8.1f\n", size, quorum.median, quorum.worst,
                     single.median, single.worst, quorum.median / single.median);
+        const auto who = std::to_string(size) + " contenders, ";
+        figures.push_back({who + "one server", single.median, "ms", {}, 1.0, 1.0});
+        const auto ratio = quorum.median / single.median;
+        figures.push_back({who + "five servers", quorum.median, "ms", {}, ratio, 1.0});
     }
+    out.keep("until all contenders had the lock once", std::move(figures));
 }
 
 }  // namespace holdfast::bench

@@ -87,5 +87,3 @@ def _quorum():
 
 
 ALL = _alone() + _distinct() + _contended() + _quorum()
-PARTS = {"a": "uncontended cycle", "b": "distinct keys", "d": "one contended key",
-         "e": "quorum of five"}

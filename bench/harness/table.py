@@ -8,6 +8,7 @@ def rows(match, results):
     for name, row in summaries.items():
         row["name"] = name
         row["value"] = row[_measure(match, name)]
+        row["unit"] = "handed over per second" if match.work == "shared" else "per second"
     for row in summaries.values():
         row["to_floor"] = _ratio(row, summaries.get(floor))
         row["to_holdfast"] = _ratio(row, summaries.get("Holdfast"))

@@ -1,0 +1,76 @@
+"""Draws what a run found as bars, in SVG: readable on light and on dark ground, in whatever font the
+reader has.
+
+usage: python3 bench/harness/picture.py build/bench.json doc/performance.svg
+"""
+import json
+import pathlib
+import sys
+from xml.sax.saxutils import escape
+
+# Which tables, by the start of their titles, and what a reader in a hurry should call them.
+PANELS = {
+    "one thread, uncontended, one server; all on one core":
+        "One thread, nobody else: lock + unlock per second",
+    "64 threads or tasks in one process, each on a key of its own":
+        "64 threads, a key each: lock + unlock per second",
+    "one key, 1 processes of 16 threads or tasks, critical section of 0 us":
+        "One key, 16 threads: hand-overs per second",
+    "one key, 16 processes of 1 threads or tasks, critical section of 0 us":
+        "One key, 16 processes: hand-overs per second",
+}
+
+WIDTH, NAMES, NUMBERS = 760, 300, 70  # of the picture, of the names, of the numbers
+ROW, BAR, HEAD = 22, 14, 44
+
+STYLE = """
+text { font: 13px system-ui, sans-serif; fill: #24292f }
+.title { font-weight: 600 }
+.ours { fill: #1a7f64 } .floor { fill: #8c959f } .peer { fill: #b08a4a }
+@media (prefers-color-scheme: dark) {
+  text { fill: #d0d7de }
+  .ours { fill: #3fb68b } .floor { fill: #6e7681 } .peer { fill: #c69c52 }
+}
+"""
+
+
+def _kind(name):
+    return "ours" if name.startswith("Holdfast") else "floor" if name.startswith("floor") else "peer"
+
+
+def _row(row, longest, top):
+    length = (WIDTH - NAMES - NUMBERS) * row["value"] / longest
+    middle = top + ROW / 2 + 4.5
+    return (f'<text x="{NAMES - 8}" y="{middle}" text-anchor="end">{escape(row["name"])}</text>'
+            f'<rect class="{_kind(row["name"])}" x="{NAMES}" y="{top + (ROW - BAR) / 2}" '
+            f'width="{max(length, 1):.1f}" height="{BAR}" rx="2"/>'
+            f'<text x="{NAMES + max(length, 1) + 6:.1f}" y="{middle}">{row["value"]:,.0f}</text>')
+
+
+def _panel(title, rows, top):
+    """The panel and where the next one begins."""
+    longest = max(row["value"] for row in rows) or 1
+    lines = [f'<text class="title" x="8" y="{top + HEAD - 14}">{escape(title)}</text>']
+    lines += [_row(row, longest, top + HEAD + n * ROW) for n, row in enumerate(rows)]
+    return lines, top + HEAD + len(rows) * ROW
+
+
+def draw(record):
+    """The document of script/bench as a picture."""
+    lines, top = [], 0
+    for begin, title in PANELS.items():
+        for part in record["parts"]:
+            if part["title"].startswith(begin) and part["contestants"]:
+                more, top = _panel(title, part["contestants"], top)
+                lines += more
+    height = top + 12
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}" role="img">',
+        "<title>Holdfast beside its floor and its peers</title>",
+        f"<style>{STYLE}</style>", *lines, "</svg>", ""])
+
+
+if __name__ == "__main__":
+    source, target = map(pathlib.Path, sys.argv[1:])
+    target.write_text(draw(json.loads(source.read_text())))
