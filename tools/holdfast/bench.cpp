@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The benchmarks come with the source tree, not with an installation: in build/PRESET beside this
-/// program, or in script/ of the tree that it was built in.
+/// In the build tree that this program lies in, beside it, or where an installation has it.
 std::vector<fs::path> candidates() {
     const fs::path directory = fs::read_symlink("/proc/self/exe").parent_path();
-    return {directory / "../../script/bench", directory / "holdfast-bench"};
+    return {directory / "bench" / "holdfast-bench", directory / "holdfast-bench",
+            directory.parent_path() / "libexec" / "holdfast" / "holdfast-bench"};
 }
 
 [[noreturn]] void become(const fs::path& program, arguments given) {
@@ -33,18 +33,23 @@ std::vector<fs::path> candidates() {
 
 int bench(arguments given) {
     command_line line("bench", "[...]",
-                      "Run the benchmarks of the source tree that this program was built in, and "
-                      "pass the arguments on to them.");
-    line.note("An installed holdfast has none: exit code 69.");
-    line.example("build/release/holdfast bench", "All of them, each beside its floor");
+                      "Measure Holdfast beside its floor, on servers that are started for it. All "
+                      "arguments are passed on to holdfast-bench.");
+    line.note(
+        "A part may be named: server (the default), quorum, votes, coroutines, held. --quick is a "
+        "smoke test; --json FILE writes what was found as one document, to standard output for -.");
+    line.note(
+        "holdfast-bench is built with the tests, and installed as the component 'bench'. Without "
+        "it: exit code 69. Other libraries are measured by script/bench of the source tree.");
+    line.example("holdfast bench", "One server, beside hiredis and redis-benchmark");
+    line.example("holdfast bench --json - held", "A hundred thousand leases, as JSON");
     if (!given.empty() && (given.front() == "--help" || given.front() == "-h")) line.parse(given);
     for (const fs::path& program : candidates()) {
-        if (::access(program.c_str(), X_OK) == 0) become(program.lexically_normal(), given);
+        if (::access(program.c_str(), X_OK) == 0) become(program, given);
     }
     throw failure(exit_code::unavailable,
-                  "bench: there is no benchmark beside this program; build the source tree with "
-                  "'cmake --preset release && cmake --build --preset release', and run "
-                  "build/release/holdfast bench");
+                  "bench: holdfast-bench is not installed; in the source tree, script/build makes "
+                  "it, and 'cmake --install build/release --component bench' installs it");
 }
 
 }  // namespace holdfast::tool

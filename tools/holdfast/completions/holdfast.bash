@@ -71,6 +71,8 @@ _holdfast() {
         mapfile -t COMPREPLY < <(compgen -W 'start stop status' -- "$current")
     elif [[ $command == lab && $current != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$_holdfast_lab" -- "$current")
+    elif [[ $command == bench && $current != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'server quorum votes coroutines held' -- "$current")
     elif [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$command")" -- "$current")
     fi
