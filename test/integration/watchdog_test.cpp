@@ -35,6 +35,22 @@ TEST_F(watchdog, renews_every_third_of_the_ttl) {
     EXPECT_LT(step, 300ms + promptly);
 }
 
+std::uint64_t reads_of(const redis_server& server) {
+    const auto facts = server.command({"INFO", "stats"});
+    const std::string_view name = "total_reads_processed:";
+    return std::stoull(facts.substr(facts.find(name) + name.size()));
+}
+
+TEST_F(watchdog, renews_many_leases_in_few_writes) {
+    std::vector<lease> held;
+    for (int n = 0; n < 400; ++n) {  // at different times, and so are their renewals
+        held.push_back(mutex(client_, "k" + std::to_string(n), with_ttl(9s)).acquire());
+    }
+    const auto before = reads_of(server_);
+    EXPECT_TRUE(eventually(surely, [&] { return client_.statistics().renewed >= held.size(); }));
+    EXPECT_LT(reads_of(server_) - before, held.size() / 2);
+}
+
 TEST_F(watchdog, renews_while_the_holder_itself_keeps_the_client_busy) {
     const auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
     mutex other(client_, "other");
