@@ -36,14 +36,18 @@ release_result release(runtime::hold& which) noexcept {
     auto& engine = which.through();
     if (engine.in_child()) return release_result::unknown;
     auto lock = engine.lock();
-    runtime::waiter caller;
-    auto outcome = core::release::verdict::already_lost;
-    const bool begun = begin_release(which, [&](const runtime::releasing& done) {
-        outcome = done.outcome();
-        engine.driving().finished(caller);
+    struct {
+        runtime::driver& driving;
+        runtime::waiter caller{};
+        core::release::verdict outcome = core::release::verdict::already_lost;
+    } here{engine.driving()};
+    // One reference: more would not fit into the function without an allocation.
+    const bool begun = begin_release(which, [&here](const runtime::releasing& done) {
+        here.outcome = done.outcome();
+        here.driving.finished(here.caller);
     });
-    if (begun) engine.driving().wait(lock, caller);
-    return to_public(outcome);
+    if (begun) here.driving.wait(lock, here.caller);
+    return to_public(here.outcome);
 }
 
 void let_go(runtime::hold& which) noexcept {

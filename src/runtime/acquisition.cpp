@@ -39,7 +39,7 @@ void acquisition::start(core::time_point now) {
     }
     in_line_ = true;
     engine_->set(*this, request_.give_up_at);
-    engine_->waiting().join(key(), *this, now);
+    engine_->waiting().join(request_.what, *this, now);
     waited_ = attempts_ == 0;
 }
 
@@ -126,7 +126,7 @@ void acquisition::win(core::time_point now) {
     const auto& machine = attempt_->machine();
     auto lease = std::make_shared<hold>(engine_,
                                         hold::grant{.what = request_.what,
-                                                    .owner = attempt_->owner(),
+                                                    .owner = attempt_->give_owner(),
                                                     .token = machine.token(),
                                                     .sent_at = machine.started_at(),
                                                     .valid_until = machine.valid_until()},

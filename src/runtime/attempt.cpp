@@ -31,7 +31,7 @@ attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom)
       what_(std::move(what)),
       how_(how),
       listener_(&whom),
-      owner_(make_owner_token(through.chance_source(), what_->signature)),
+      owner_(make_owner_token(through.chance_source(), through.signature(), what_->label)),
       machine_({.nodes = through.node_count(), .timing = what_->timing}),
       tracked_(how.listens) {}
 
@@ -41,6 +41,8 @@ void attempt::cancel(core::time_point now) {
     listener_ = nullptr;
     carry_out(machine_.step(core::acquire::cancelled{}, now), now);
 }
+
+std::string attempt::give_owner() { return engine_.node_count() == 1 ? std::move(owner_) : owner_; }
 
 // SET NX PX needs no script, but tells nothing about who holds the key, and reads nothing that the
 // server could tell us about.

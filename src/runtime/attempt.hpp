@@ -47,7 +47,10 @@ class attempt final : public net::exchange {
     void became(std::weak_ptr<const hold> lease) { lease_ = std::move(lease); }
 
     [[nodiscard]] const core::acquire& machine() const { return machine_; }
-    [[nodiscard]] const std::string& owner() const { return owner_; }
+
+    /// The owner token, for the lease. Stragglers are asked under it still; with one node there are
+    /// none, and nothing is copied. REQUIRES: held.
+    [[nodiscard]] std::string give_owner();
 
     [[nodiscard]] core::rival rival() const;
     [[nodiscard]] std::optional<denial> denied_by() const;

@@ -71,6 +71,7 @@ class engine final : private driver::machinery,
     driver& driving() { return driver_; }
     rooms& waiting() { return rooms_; }
     entropy& chance_source() { return entropy_; }
+    [[nodiscard]] const std::string& signature() const { return signature_; }
     holdfast::statistics& counters() { return statistics_; }
     [[nodiscard]] core::local_id next_id() { return ++last_id_; }
 
@@ -126,6 +127,7 @@ class engine final : private driver::machinery,
     timer_queue timers_;
     rooms rooms_;
     entropy entropy_;
+    std::string signature_ = runtime::signature();  // a forked child has an engine of its own
     holdfast::statistics statistics_;
     core::local_id last_id_ = 0;
     std::size_t unattended_ = 0;

@@ -67,7 +67,7 @@ std::stop_token hold::stop_token() {
 
 void hold::start(core::time_point now) {
     engine_->enter(*this);
-    engine_->waiting().took(grant_.what->keys.lock, *this);
+    engine_->waiting().took(grant_.what, *this);
     carry_out(keeper_.due(now), now);
 }
 

@@ -28,14 +28,6 @@ std::string user_name() {
     return found != nullptr ? found->pw_name : std::to_string(::geteuid());
 }
 
-// Colons separate the fields, and a token should stay on its line in a log.
-std::string plain(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(),
-        [](char c) { return c == ':' || static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '_');
-    return text;
-}
-
 }  // namespace
 
 const std::uint8_t* entropy::draw(std::size_t bytes) {
@@ -70,19 +62,28 @@ void entropy::hex(char* out, std::size_t digits) {
     }
 }
 
-std::string signature(std::string_view label) {
-    static const std::string who = ":" + plain(user_name()) + "@" + plain(host_name()) + ":";
-    return who + std::to_string(::getpid()) + ":" + plain(std::string(label));
+// Colons separate the fields, and a token should stay on its line in a log.
+std::string plain(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(),
+        [](char c) { return c == ':' || static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '_');
+    return text;
 }
 
-std::string make_owner_token(entropy& chance, std::string_view signature) {
+std::string signature() {
+    static const std::string who = ":" + plain(user_name()) + "@" + plain(host_name()) + ":";
+    return who + std::to_string(::getpid()) + ":";
+}
+
+std::string make_owner_token(entropy& chance, std::string_view signature, std::string_view label) {
     constexpr std::string_view version = "hf1:";
     std::string token;
-    token.reserve(version.size() + random_digits + signature.size());
+    token.reserve(version.size() + random_digits + signature.size() + label.size());
     token += version;
     token.resize(version.size() + random_digits);
     chance.hex(token.data() + version.size(), random_digits);
     token += signature;
+    token += label;
     return token;
 }
 

@@ -23,10 +23,14 @@ class entropy {
     std::size_t used_ = 1024;
 };
 
-/// `:user@host:pid:label`, with what would confuse a reader replaced.
-std::string signature(std::string_view label);
+/// The text, with what would confuse a reader of the token replaced.
+std::string plain(std::string text);
 
-/// `hf1:<40 hex digits>` and the signature: unguessable, and readable by whoever wonders.
-std::string make_owner_token(entropy& chance, std::string_view signature);
+/// Of this process: `:user@host:pid:`.
+std::string signature();
+
+/// `hf1:<40 hex digits>`, the signature and the label: unguessable, and readable by whoever
+/// wonders.
+std::string make_owner_token(entropy& chance, std::string_view signature, std::string_view label);
 
 }  // namespace holdfast::runtime

@@ -79,7 +79,6 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     check_times(client, how);
     auto result = std::make_shared<plan>();
     result->keys.lock = client.prefix + std::string(key);
-    result->keys.counter = wire::counter_key(result->keys.lock);
     result->keys.fenced = how.fencing;
     result->notice = how.loss_notice == milliseconds(0) ? core::duration(how.ttl) / 6
                                                         : core::duration(how.loss_notice);
@@ -92,7 +91,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->max_hold = how.max_hold;
     result->renewing = how.renew;
     result->await_release = how.await_release;
-    result->signature = signature(how.label.empty() ? client.label : how.label);
+    result->label = plain(how.label.empty() ? client.label : how.label);
     return result;
 }
 

@@ -19,7 +19,7 @@ struct plan {
     core::duration max_hold{};  // zero: no cap
     bool renewing = true;
     bool await_release = true;
-    std::string signature;  // the readable end of the owner token: ":user@host:pid:label"
+    std::string label;  // the readable end of the owner token
 };
 
 using plan_pointer = std::shared_ptr<const plan>;

@@ -6,14 +6,19 @@
 #include "runtime/hold.hpp"
 
 namespace holdfast::runtime {
+namespace {
 
-void rooms::join(const std::string& key, contender& who, core::time_point now) {
-    auto& here = rooms_[key];
+constexpr std::size_t most_spares = 64;
+
+}  // namespace
+
+void rooms::join(const plan_pointer& what, contender& who, core::time_point now) {
+    auto& here = open(what);
     here.waiting.push_back(&who);
     if (here.line.join(who.id())) who.turn(now);
 }
 
-void rooms::leave(const std::string& key, contender& who, core::time_point now) {
+void rooms::leave(std::string_view key, contender& who, core::time_point now) {
     const auto found = rooms_.find(key);
     if (found == rooms_.end()) return;
     std::erase(found->second.waiting, &who);
@@ -21,13 +26,13 @@ void rooms::leave(const std::string& key, contender& who, core::time_point now) 
     close_if_idle(rooms_.find(key));
 }
 
-void rooms::took(const std::string& key, hold& lease) {
-    auto& here = rooms_[key];
+void rooms::took(const plan_pointer& what, hold& lease) {
+    auto& here = open(what);
     here.line.took(lease.id());
     here.holder = &lease;
 }
 
-void rooms::freed(const std::string& key, hold& lease, core::time_point now) {
+void rooms::freed(std::string_view key, hold& lease, core::time_point now) {
     const auto found = rooms_.find(key);
     if (found == rooms_.end()) return;
     if (found->second.holder == &lease) found->second.holder = nullptr;
@@ -35,17 +40,17 @@ void rooms::freed(const std::string& key, hold& lease, core::time_point now) {
     close_if_idle(rooms_.find(key));
 }
 
-hold* rooms::holder(const std::string& key) const {
+hold* rooms::holder(std::string_view key) const {
     const auto found = rooms_.find(key);
     return found == rooms_.end() ? nullptr : found->second.holder;
 }
 
-void rooms::rivalled(const std::string& key, bool they_are) {
+void rooms::rivalled(std::string_view key, bool they_are) {
     const auto found = rooms_.find(key);
     if (found != rooms_.end()) found->second.rivalled = they_are;
 }
 
-bool rooms::rivalled(const std::string& key) const {
+bool rooms::rivalled(std::string_view key) const {
     const auto found = rooms_.find(key);
     return found != rooms_.end() && found->second.rivalled;
 }
@@ -58,8 +63,25 @@ void rooms::give_turn(const room& where, std::optional<core::local_id> to, core:
     if (next != where.waiting.end()) (*next)->turn(now);
 }
 
+rooms::room& rooms::open(const plan_pointer& what) {
+    const std::string_view key = what->keys.lock;
+    if (const auto found = rooms_.find(key); found != rooms_.end()) return found->second;
+    if (spares_.empty()) return rooms_.emplace(key, room{.what = what}).first->second;
+    auto spare = std::move(spares_.back());
+    spares_.pop_back();
+    spare.key() = key;
+    spare.mapped().what = what;
+    return rooms_.insert(std::move(spare)).position->second;
+}
+
 void rooms::close_if_idle(map::iterator where) {
-    if (where != rooms_.end() && where->second.line.idle()) rooms_.erase(where);
+    if (where == rooms_.end() || !where->second.line.idle()) return;
+    auto closed = rooms_.extract(where);
+    if (spares_.size() == most_spares) return;
+    auto& empty = closed.mapped();  // of contenders and holders it is already
+    empty.what.reset();
+    empty.rivalled = false;
+    spares_.push_back(std::move(closed));
 }
 
 void rooms::told(std::string_view key, core::node_index where, core::time_point now) {
@@ -72,7 +94,7 @@ void rooms::told(std::string_view key, core::node_index where, core::time_point 
 void rooms::told_all(core::node_index where, core::time_point now) {
     std::vector<std::string> keys;
     for (const auto& [key, here] : rooms_) {
-        if (!here.waiting.empty()) keys.push_back(key);
+        if (!here.waiting.empty()) keys.emplace_back(key);
     }
     for (const auto& key : keys) told(key, where, now);
 }

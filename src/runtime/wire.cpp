@@ -30,6 +30,24 @@ resp::command_writer& begin(resp::command_writer& command, const scripts::script
     return command;
 }
 
+void append_counter_key(std::string& out, std::string_view lock) {
+    const auto open = lock.find('{');
+    const auto close = open == lock.npos ? lock.npos : lock.find('}', open + 1);
+    const bool has_tag = close != lock.npos && close > open + 1;
+    out += has_tag ? "holdfast:fence:" : "holdfast:{";
+    out += lock;
+    if (!has_tag) out += "}:fence";
+}
+
+// Made anew for every request: a lease that is held for hours would otherwise keep it for nothing.
+// Valid until the next call by this thread.
+std::string_view counter_of(const keys& of) {
+    thread_local std::string name;
+    name.clear();
+    append_counter_key(name, of.lock);
+    return name;
+}
+
 net::failure nonsense(resp::view reply) {
     return {errc::protocol, "an answer that no lock script gives: " + resp::to_string(reply), true};
 }
@@ -41,12 +59,8 @@ net::failure refused(resp::view reply) {
 }  // namespace
 
 std::string counter_key(std::string_view lock) {
-    const auto open = lock.find('{');
-    const auto close = open == lock.npos ? lock.npos : lock.find('}', open + 1);
-    const bool has_tag = close != lock.npos && close > open + 1;
-    std::string name = has_tag ? "holdfast:fence:" : "holdfast:{";
-    name += lock;
-    if (!has_tag) name += "}:fence";
+    std::string name;
+    append_counter_key(name, lock);
     return name;
 }
 
@@ -61,9 +75,9 @@ void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::
     resp::command_writer command{out};
     if (guarded) {
         begin(command, scripts::acquire, by_text,
-              {of.lock, of.counter, core::life_key, core::marker_key, core::quarantine_key});
+              {of.lock, counter_of(of), core::life_key, core::marker_key, core::quarantine_key});
     } else if (of.fenced) {
-        begin(command, scripts::acquire, by_text, {of.lock, of.counter, core::life_key});
+        begin(command, scripts::acquire, by_text, {of.lock, counter_of(of), core::life_key});
     } else {
         begin(command, scripts::acquire, by_text, {of.lock});
     }
@@ -73,7 +87,7 @@ void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::fencing_token token, core::duration retention) {
     resp::command_writer command{out};
-    begin(command, scripts::commit, by_text, {of.lock, of.counter})
+    begin(command, scripts::commit, by_text, {of.lock, counter_of(of)})
         .add(owner)
         .add(token.value)
         .add(milliseconds(retention));
@@ -83,7 +97,7 @@ void extend(std::string& out, bool by_text, const keys& of, std::string_view own
             core::duration ttl, core::duration retention) {
     resp::command_writer command{out};
     begin(command, scripts::extend, by_text,
-          of.fenced ? key_list{of.lock, of.counter} : key_list{of.lock})
+          of.fenced ? key_list{of.lock, counter_of(of)} : key_list{of.lock})
         .add(owner)
         .add(milliseconds(ttl))
         .add(milliseconds(retention));

@@ -19,7 +19,6 @@ namespace holdfast::runtime::wire {
 /// The keys of one lock. The auxiliary ones carry its hash tag, to share its Cluster slot.
 struct keys {
     std::string lock;
-    std::string counter;
     bool fenced = true;
 };
 

@@ -26,29 +26,29 @@ TEST(wire, the_counter_shares_the_cluster_slot_of_its_lock) {
 
 TEST(wire, a_plain_acquire_is_the_command_of_the_documents) {
     std::string out;
-    set_if_absent(out, {.lock = "k", .counter = "c"}, "me", 30s);
+    set_if_absent(out, {.lock = "k"}, "me", 30s);
     EXPECT_EQ(out,
               "*6\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nme\r\n$2\r\nNX\r\n$2\r\nPX\r\n$5\r\n30000\r\n");
 }
 
 TEST(wire, a_ttl_is_rounded_up_to_milliseconds) {
     std::string out;
-    set_if_absent(out, {.lock = "k", .counter = "c"}, "me", 1500001ns);
+    set_if_absent(out, {.lock = "k"}, "me", 1500001ns);
     EXPECT_NE(out.find("$1\r\n2\r\n"), std::string::npos) << out;
 }
 
 TEST(wire, scripts_are_called_by_digest_and_repeated_by_text) {
     std::string by_digest;
-    release(by_digest, false, {.lock = "k", .counter = "c"}, "me");
+    release(by_digest, false, {.lock = "k"}, "me");
     EXPECT_NE(by_digest.find("EVALSHA"), std::string::npos);
     EXPECT_NE(by_digest.find(scripts::release.sha1), std::string::npos);
     std::string by_text;
-    release(by_text, true, {.lock = "k", .counter = "c"}, "me");
+    release(by_text, true, {.lock = "k"}, "me");
     EXPECT_NE(by_text.find(scripts::release.text), std::string::npos);
 }
 
 TEST(wire, only_a_guarded_acquire_names_the_restart_marker) {
-    const keys names{.lock = "k", .counter = "c"};
+    const keys names{.lock = "k"};
     std::string plain;
     acquire(plain, false, names, false, "me", 1s, 1h);
     EXPECT_EQ(plain.find("holdfast:node"), std::string::npos);
