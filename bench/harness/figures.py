@@ -13,6 +13,15 @@ def percentile(times, fraction):
     return 0.0
 
 
+def _spread(rounds):
+    """The distance of the quartiles over the median."""
+    middle = statistics.median(rounds)
+    if len(rounds) < 2 or middle == 0:
+        return 0.0
+    low, _, high = statistics.quantiles(rounds, n=4)
+    return (high - low) / middle
+
+
 class Figures:
     """Of one contestant, over all rounds."""
 
@@ -44,12 +53,12 @@ class Figures:
             self.worst_shares.append(min(shares) / fair)
 
     def summary(self):
-        middle = statistics.median(self.per_second)
         cycles = sum(self.times.values()) or 1
         return {
-            "per_second": middle,
+            "per_second": statistics.median(self.per_second),
             "handed_per_second": statistics.median(self.handed),
-            "spread": self._spread(middle),
+            "spread": _spread(self.per_second),
+            "handed_spread": _spread(self.handed),
             "p50_us": percentile(self.times, 0.5),
             "p99_us": percentile(self.times, 0.99),
             "max_us": self.max_us,
@@ -60,9 +69,3 @@ class Figures:
             "worst_share": statistics.median(self.worst_shares or [0]),
             "rounds": self.per_second,
         }
-
-    def _spread(self, middle):
-        if len(self.per_second) < 2 or middle == 0:
-            return 0.0
-        low, _, high = statistics.quantiles(self.per_second, n=4)
-        return (high - low) / middle

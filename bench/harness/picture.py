@@ -20,12 +20,12 @@ PANELS = {
         "One key, 16 processes: hand-overs per second",
 }
 
-WIDTH, NAMES, NUMBERS = 760, 300, 70  # of the picture, of the names, of the numbers
+WIDTH, NAMES, NUMBERS = 760, 300, 110  # of the picture, of the names, of the numbers
 ROW, BAR, HEAD = 22, 14, 44
 
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #24292f }
-.title { font-weight: 600 }
+.title { font-weight: 600 } .small { font-size: 11px }
 .ours { fill: #1a7f64 } .floor { fill: #8c959f } .peer { fill: #b08a4a }
 @media (prefers-color-scheme: dark) {
   text { fill: #d0d7de }
@@ -38,13 +38,24 @@ def _kind(name):
     return "ours" if name.startswith("Holdfast") else "floor" if name.startswith("floor") else "peer"
 
 
+def _number(row):
+    return f'{row["value"]:,.0f} ({100 * (row["spread"] or 0):.0f} %)'
+
+
+def _caption(record, top):
+    machine = record["machine"]
+    return (f'<text class="small" x="8" y="{top + 24}">{machine["cores"]} cores, '
+            f'{escape(machine["processor"])}; medians of {record["rounds"]} rounds, taken in turns, '
+            f'and in brackets their spread (quartiles)</text>')
+
+
 def _row(row, longest, top):
     length = (WIDTH - NAMES - NUMBERS) * row["value"] / longest
     middle = top + ROW / 2 + 4.5
     return (f'<text x="{NAMES - 8}" y="{middle}" text-anchor="end">{escape(row["name"])}</text>'
             f'<rect class="{_kind(row["name"])}" x="{NAMES}" y="{top + (ROW - BAR) / 2}" '
             f'width="{max(length, 1):.1f}" height="{BAR}" rx="2"/>'
-            f'<text x="{NAMES + max(length, 1) + 6:.1f}" y="{middle}">{row["value"]:,.0f}</text>')
+            f'<text x="{NAMES + max(length, 1) + 6:.1f}" y="{middle}">{_number(row)}</text>')
 
 
 def _panel(title, rows, top):
@@ -63,7 +74,8 @@ def draw(record):
             if part["title"].startswith(begin) and part["contestants"]:
                 more, top = _panel(title, part["contestants"], top)
                 lines += more
-    height = top + 12
+    lines.append(_caption(record, top))
+    height = top + 36
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" role="img">',

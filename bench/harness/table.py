@@ -8,6 +8,9 @@ def rows(match, results):
     for name, row in summaries.items():
         row["name"] = name
         row["value"] = row[_measure(match, name)]
+        handed = row.pop("handed_spread")
+        if _measure(match, name) == "handed_per_second":
+            row["spread"] = handed  # of what is shown
         row["unit"] = "handed over per second" if match.work == "shared" else "per second"
     for row in summaries.values():
         row["to_floor"] = _ratio(row, summaries.get(floor))
