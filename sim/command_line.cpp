@@ -24,8 +24,8 @@ constexpr const char* usage =
 
   holdfast-sim --seeds A..B [--jobs N] [--faults LIST]   runs the seeds from A to B-1
   holdfast-sim --seed S [--trace] [--faults LIST]        runs one, and tells its story
-  holdfast-sim --explore [--attempts N] [--losses N] [--crashes N] [--expiries N]
-                                                         every schedule of a small case
+  holdfast-sim --explore [--attempts N] [--losses N] [--crashes N] [--expiries N] [--jobs N]
+               [--reduction plain|leaps|full]            every schedule of a small case
   holdfast-sim --mutants [--most SEEDS]                  breaks each rule, and must notice
   holdfast-sim --mutant NAME ...                         any of the above with a rule broken
 
@@ -63,6 +63,13 @@ bool parse_range(std::string_view text, range& into) {
     return true;
 }
 
+bool parse_reduction(std::string_view text, reduction& into) {
+    constexpr std::array<std::string_view, 3> names{"plain", "leaps", "full"};
+    const auto found = std::ranges::find(names, text);
+    if (found != names.end()) into = static_cast<reduction>(found - names.begin());
+    return found != names.end();
+}
+
 // Returns false where the value is wrong.
 bool set(options& o, std::string_view name, std::string_view value) {
     const auto as_number = number(value);
@@ -72,6 +79,7 @@ bool set(options& o, std::string_view name, std::string_view value) {
         if (list) o.faults = *list;
         return list.has_value();
     }
+    if (name == "--reduction") return parse_reduction(value, o.size.by);
     if (name == "--mutant") return (o.broken = mutant_named(value)) != nullptr;
     if (!as_number) return false;
     if (name == "--seed") o.seed = as_number;
@@ -100,6 +108,8 @@ std::optional<options> parse(const std::vector<std::string_view>& words) {
         else
             return std::nullopt;
     }
+    const bool too_much = o.size.losses > 1 && o.size.by != reduction::plain;
+    if (o.explore && too_much) return std::nullopt;  // leaps are argued for with one alone
     return o;
 }
 
@@ -174,6 +184,12 @@ int run_many(const options& o) {
     return result.first ? report(*result.first) : 0;
 }
 
+int run_small_case(const options& o) {
+    auto size = o.size;
+    size.jobs = o.jobs;
+    return run_explorer(size);
+}
+
 // The core of this program cannot be broken; its sibling's can.
 int run_sibling(const std::vector<std::string_view>& words) {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -201,7 +217,7 @@ int run_command(int argc, char** argv) {
     if ((parsed->mutants || parsed->broken) && !core_is_breakable) return run_sibling(words);
     if (parsed->broken) active_breakage = parsed->broken->which;
     if (parsed->mutants) return hunt_all(parsed->jobs, parsed->most);
-    if (parsed->explore) return run_explorer(parsed->size);
+    if (parsed->explore) return run_small_case(*parsed);
     return parsed->seed ? run_one(*parsed) : run_many(*parsed);
 }
 

@@ -15,12 +15,28 @@ struct named_case {
     breakage rule = breakage::none;
 };
 
+// A line every ten seconds, where somebody may be watching.
+class ticker {
+  public:
+    void operator()(std::uint64_t states, std::uint64_t transitions) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::seconds(10)) return;
+        last_ = now;
+        std::fprintf(stderr, "    %llu states, %llu steps so far\n",
+                     static_cast<unsigned long long>(states),
+                     static_cast<unsigned long long>(transitions));
+    }
+
+  private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // Returns whether it went as it should: the right rule holds, a wrong one fails.
 bool run(const named_case& each) {
     const auto begun = std::chrono::steady_clock::now();
     const auto before = active_breakage;
     if (each.rule != breakage::none) active_breakage = each.rule;
-    const auto found = explore(each.what);
+    const auto found = explore(each.what, ticker{});
     active_breakage = before;
     const auto took =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

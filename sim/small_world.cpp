@@ -14,12 +14,6 @@ using words = std::vector<std::string_view>;
 constexpr std::string_view counter_key = "fence";
 constexpr std::string_view ttl = "1000";
 
-// A later life reads a later time, far above what the earlier one can have counted up to; and the
-// servers' clocks disagree, so that the counters start apart.
-keyspace::wall_time clock_of(std::size_t node, std::uint8_t life) {
-    return keyspace::wall_time{1000 * (life + 1) + 10 * static_cast<int>(node)};
-}
-
 std::string owner_text(std::uint8_t owner) { return "o" + std::to_string(owner); }
 
 void load(keyspace& data, const node_state& from, keyspace::wall_time now) {
@@ -48,15 +42,37 @@ words keys_of(operation what) {
 
 }  // namespace
 
-const servers::effect& servers::execute(std::size_t node, const node_state& before,
-                                        const asked& what) {
-    const question key{static_cast<std::uint8_t>(node), before, what.what, what.owner, what.token};
-    const auto found = known_.find(key);
-    return found != known_.end() ? found->second : known_.emplace(key, run(key)).first->second;
+// A later life reads a later time, far above what the earlier one can have counted up to; and the
+// servers' clocks disagree, so that the counters start apart.
+std::uint16_t clock_of(std::size_t node, std::uint8_t life) {
+    return static_cast<std::uint16_t>(1000U * (life + 1U) + 10U * node);
+}
+
+// Whom the end of a quarantine waits for is nothing that a script can see.
+servers::effect servers::execute(std::size_t node, const node_state& before, const asked& what) {
+    const question wanted{static_cast<std::uint8_t>(node), before, what.what, what.owner,
+                          what.token};
+    const auto key = key_of(wanted);
+    auto found = known_.find(key);
+    if (found == known_.end()) found = known_.emplace(key, run(wanted)).first;
+    auto result = found->second;
+    result.after.waits_for = before.waits_for;
+    return result;
+}
+
+std::uint64_t servers::key_of(const question& asked) {
+    std::uint64_t key = asked.node;
+    key = key << 4U | asked.before.owner;
+    key = key << 4U | asked.before.life;
+    key = key << 1U | asked.before.quarantined;
+    key = key << 16U | asked.before.counter;
+    key = key << 4U | static_cast<std::uint64_t>(asked.what);
+    key = key << 4U | asked.owner;
+    return key << 16U | asked.token;
 }
 
 servers::effect servers::run(const question& asked) {
-    const auto now = clock_of(asked.node, asked.before.life);
+    const keyspace::wall_time now{clock_of(asked.node, asked.before.life)};
     keyspace data;
     load(data, asked.before, now);
     const auto owner = owner_text(asked.owner);

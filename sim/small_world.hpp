@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
+#include <unordered_map>
 
 #include "core/acquire.hpp"
 #include "sim/keyspace.hpp"
@@ -95,7 +95,7 @@ class queue {
 struct channel {
     queue<asked, 8> up{};
     queue<asked, 8> stray{};  // written to a connection that broke; may arrive yet
-    queue<reply, 6> down{};
+    queue<reply, 8> down{};
 };
 
 struct client_state {
@@ -114,7 +114,6 @@ struct node_state {
     std::uint8_t quarantined = 0;
     std::uint8_t waits_for = 0;  // attempts that must be over before the quarantine is
     std::uint16_t counter = 0;   // 0: none
-    friend auto operator<=>(const node_state&, const node_state&) = default;
 };
 
 struct state {
@@ -140,7 +139,7 @@ class servers {
         std::uint16_t number = 0;
     };
 
-    const effect& execute(std::size_t node, const node_state& before, const asked& what);
+    effect execute(std::size_t node, const node_state& before, const asked& what);
 
   private:
     struct question {
@@ -149,13 +148,16 @@ class servers {
         operation what;
         std::uint8_t owner;
         std::uint16_t token;
-        friend auto operator<=>(const question&, const question&) = default;
     };
 
+    static std::uint64_t key_of(const question& asked);
     effect run(const question& asked);
 
     script_set scripts_;
-    std::map<question, effect> known_;
+    std::unordered_map<std::uint64_t, effect> known_;
 };
+
+/// What the clock of a node shows: the least that a counter which is lost there starts from.
+std::uint16_t clock_of(std::size_t node, std::uint8_t life);
 
 }  // namespace holdfast::sim::small
