@@ -42,6 +42,7 @@ enum class breakage : std::uint8_t {
     extend_without_owner_check,
     extend_creates,
     enlist_believes_every_marker,
+    life_from_the_restart,
     // driver
     no_allowance_for_clock_rate,
     owner_token_used_again,
@@ -53,7 +54,7 @@ enum class breakage : std::uint8_t {
     concluded_before_all_is_written,
 };
 
-inline constexpr std::size_t breakage_count = 37;
+inline constexpr std::size_t breakage_count = 38;
 
 inline breakage active_breakage = breakage::none;
 

@@ -47,6 +47,9 @@ class fault_set {
     friend constexpr fault_set operator&(fault_set a, fault_set b) {
         return fault_set{a.bits_ & b.bits_};
     }
+    friend constexpr fault_set operator|(fault_set a, fault_set b) {
+        return fault_set{a.bits_ | b.bits_};
+    }
     friend constexpr bool operator==(fault_set, fault_set) = default;
 
     template <typename Visitor>

@@ -80,6 +80,9 @@ constexpr std::array<mutant, breakage_count> table{{
     {enlist_believes_every_marker, place::script, "enlist_believes_every_marker",
      "a marker of another life is as good as this one's", "enlist",
      "redis.call('GET', KEYS[2]) == ARGV[1]", "redis.call('EXISTS', KEYS[2]) == 1"},
+    {life_from_the_restart, place::script, "life_from_the_restart",
+     "a rolled-back counter is believed if it lies above the time of the restart", "enlist",
+     "(time[1] * 1000 + ARGV[2]) * 1000 + time[2]", "time[1] * 1000000 + time[2]"},
 
     {no_allowance_for_clock_rate, place::driver, "no_allowance_for_clock_rate",
      "clocks are taken to run at one rate"},

@@ -72,6 +72,39 @@ void draw_sizes(plan& p, random& chance) {
     p.rate_per_mille = static_cast<unsigned>(chance.between(1, 40));
 }
 
+// Faults that follow each other closely meet states that would be over by the next one.
+void draw_crowding(plan& p, random& chance) {
+    if (chance.per_mille(300)) p.troubled = p.length / chance.between(6, 20);
+}
+
+// A counter is ahead of its server's clock only while it is young: if it was started by a clock
+// that has jumped back since, or by another server's that is ahead. Who loses its last writes then
+// is told from who has not by the end of the quarantine alone. All of this must come together, and
+// within the assumptions; left to itself it hardly ever does.
+constexpr unsigned young_counters_per_mille = 30;
+
+fault_set faults_of_young_counters() {
+    fault_set needed;
+    needed.insert(fault::crash_partial);
+    needed.insert(fault::wall_jump);
+    needed.insert(fault::wall_skew);
+    return needed;
+}
+
+void draw_young_counters(plan& p, random& chance) {
+    p.restart_guard = p.fencing = true;
+    p.max_ttl = p.timing.ttl + seconds(chance.between(6, 12));
+    p.events_per_fault = static_cast<unsigned>(chance.between(1, 2));
+    const bool alone = p.nodes == 1;
+    const auto agreed = p.quarantine() * 9 / 10 - p.length * p.rate_ppm / 200'000;
+    p.wall_jump = alone ? agreed / p.events_per_fault : core::duration{0};
+    p.wall_skew = alone ? core::duration{0} : agreed / 2;
+    p.longest_think = milliseconds(chance.between(100, 400));
+    p.longest_hold = std::min<core::duration>(p.longest_hold, milliseconds(400));
+    p.longest_outage = seconds(1);
+    p.troubled = seconds(chance.between(2, 5));
+}
+
 // Small jumps are within the assumptions if the lock-delay covers all of them together.
 void tame_jumps(plan& p, random& chance) {
     if (chance.coin() || p.timing.guard_time == core::duration{0}) return;
@@ -94,11 +127,17 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     plan p;
     p.seed = seed;
     auto chance = random(seed).split(1);
-    p.faults = draw_faults(chance) & allowed;
+    auto more = random(seed).split(4);
+    const bool young = more.per_mille(young_counters_per_mille);
+    p.faults = draw_faults(chance);
+    if (young) p.faults = p.faults | faults_of_young_counters();
+    p.faults = p.faults & allowed;
     draw_settings(p, chance);
     draw_timing(p, chance);
     draw_sizes(p, chance);
     tame_jumps(p, chance);
+    draw_crowding(p, more);
+    if (young) draw_young_counters(p, more);
     drop_unused_sizes(p);
     return p;
 }

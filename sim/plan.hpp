@@ -48,6 +48,7 @@ struct plan {
     unsigned rate_per_mille = 5;  // of messages hit by loss and resets
 
     core::duration length = std::chrono::seconds(60);
+    core::duration troubled = length;       // incidents happen within the first of it
     bool check_token_order_anyway = false;  // to show what lies outside of the assumptions
 
     [[nodiscard]] bool has(fault f) const { return faults.has(f); }

@@ -1,5 +1,6 @@
 #include "sim/simulation.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace holdfast::sim {
@@ -65,7 +66,7 @@ void simulation::plan_incidents() {
 
 simulation::incident simulation::draw_incident(fault what, random& chance) const {
     incident drawn{.what = what};
-    drawn.at = chance.between(core::duration{0}, settings_.length);
+    drawn.at = chance.between(core::duration{0}, std::min(settings_.troubled, settings_.length));
     drawn.node = static_cast<std::uint32_t>(chance.below(settings_.nodes));
     drawn.client = static_cast<std::uint32_t>(chance.below(settings_.clients));
     const auto longest =

@@ -147,6 +147,27 @@ TEST(scenario, a_counter_that_a_crash_has_rolled_back_is_not_used_again) {
     EXPECT_GT(runs_that_break(settings, rule::token_order), 0);
 }
 
+// A counter that was started, or raised, by a clock that is ahead lies above the time at which a
+// node that lags behind restarts. So that time cannot tell whether it was rolled back; the end of
+// the quarantine can, as long as the clocks agree within it.
+TEST(scenario, a_counter_that_is_ahead_of_the_clock_is_not_used_again_either) {
+    auto settings = quorum_that_forgets(core::duration{0});
+    settings.faults = {};
+    settings.faults.insert(fault::crash_partial);
+    settings.faults.insert(fault::wall_jump);
+    settings.nodes = 1;
+    settings.max_ttl = std::chrono::seconds(10);
+    settings.wall_jump = std::chrono::milliseconds(4900);
+    settings.events_per_fault = 2;
+    settings.longest_think = std::chrono::milliseconds(100);
+    settings.longest_outage = std::chrono::seconds(1);
+    settings.troubled = std::chrono::seconds(4);
+    ASSERT_TRUE(settings.promises_token_order());
+    EXPECT_EQ(runs_that_break(settings, rule::token_order), 0);
+    const with_breakage broken(breakage::life_from_the_restart);
+    EXPECT_GT(runs_that_break(settings, rule::token_order), 0);
+}
+
 // With a majority out of reach an attempt is decided before the last node has been asked. The
 // request that is then still written would follow its own release, and nobody would undo it.
 TEST(scenario, nothing_is_asked_of_a_node_after_its_release_was_sent) {
