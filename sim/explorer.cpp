@@ -132,9 +132,11 @@ class searcher {
     }
 
     void note(const state& s) {
-        if (!rules_.is_settled(s)) shared_.classes.insert(canonical_print(s));
+        const bool counts = what_.by != reduction::plain && !rules_.is_settled(s);
+        if (counts) shared_.classes.insert(canonical_print(s));
+        if (!rules_.acquired()) return;
         const std::scoped_lock held(shared_.mutex);
-        if (rules_.acquired()) shared_.result.acquired.insert(*rules_.acquired());
+        shared_.result.acquired.insert(*rules_.acquired());
     }
 
     void give_up() {

@@ -54,9 +54,9 @@ struct acquisition {
 struct search_result {
     std::uint64_t states = 0;
     std::uint64_t transitions = 0;
-    std::uint64_t classes = 0;            // what `full` would have counted; with `compares` alone
-    std::set<acquisition> acquired{};     // all that were seen; with `compares` alone
-    bool complete = true;                 // all states were seen
+    std::uint64_t classes = 0;         // what `full` would count; with `leaps` and `compares` alone
+    std::set<acquisition> acquired{};  // all that were seen; with `compares` alone
+    bool complete = true;              // all states were seen
     std::optional<std::string> broken{};  // which promise
     std::vector<std::string> story{};     // the steps that led there
 };
