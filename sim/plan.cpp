@@ -103,6 +103,7 @@ void draw_young_counters(plan& p, random& chance) {
     p.longest_hold = std::min<core::duration>(p.longest_hold, milliseconds(400));
     p.longest_outage = seconds(1);
     p.troubled = seconds(chance.between(2, 5));
+    p.length = seconds(30);  // busy, and long enough for every quarantine to end
 }
 
 // Small jumps are within the assumptions if the lock-delay covers all of them together.
