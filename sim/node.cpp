@@ -28,26 +28,27 @@ std::int64_t in_ms(core::duration d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-// Up to five keys and three arguments, as the scripts' contracts list them.
+// Up to five keys and three arguments, as the scripts' contracts list them. The keys are constants.
 struct words {
-    std::array<std::string, 8> text;
-    std::array<std::string_view, 8> view;
+    std::array<std::string_view, 5> key_views;
+    std::array<std::string, 3> texts;
+    std::array<std::string_view, 3> text_views;
     std::size_t keys = 0;
     std::size_t arguments = 0;
 
-    void key(std::string_view word) { text[keys++] = word; }
+    void key(std::string_view word) { key_views[keys++] = word; }
     void guard(const plan& settings) {
         if (!settings.restart_guard) return;
         key(core::marker_key);
         key(core::quarantine_key);
     }
-    void argument(std::string word) { text[keys + arguments++] = std::move(word); }
+    void argument(std::string word) { texts[arguments++] = std::move(word); }
     void finish() {
-        for (std::size_t i = 0; i < keys + arguments; ++i) view[i] = text[i];
+        for (std::size_t i = 0; i < arguments; ++i) text_views[i] = texts[i];
     }
-    [[nodiscard]] keyspace::arguments key_list() const { return std::span(view).first(keys); }
+    [[nodiscard]] keyspace::arguments key_list() const { return std::span(key_views).first(keys); }
     [[nodiscard]] keyspace::arguments argument_list() const {
-        return std::span(view).subspan(keys, arguments);
+        return std::span(text_views).first(arguments);
     }
 };
 
