@@ -28,6 +28,8 @@ enum class breakage : std::uint8_t {
     release_reported_without_majority,
     clock_jump_ignored,
     waits_for_word_alone,
+    heir_keeps_the_token,
+    inherited_at_any_age,
     // scripts
     acquire_overwrites,
     acquire_never_expires,
@@ -52,9 +54,11 @@ enum class breakage : std::uint8_t {
     quarantine_of_a_millisecond,
     missing_script_answered_too_late,
     concluded_before_all_is_written,
+    tokens_of_heirs_not_drawn,
+    released_and_passed_on,
 };
 
-inline constexpr std::size_t breakage_count = 38;
+inline constexpr std::size_t breakage_count = 42;
 
 inline breakage active_breakage = breakage::none;
 

@@ -52,11 +52,18 @@ bool client::idle() const {
     return std::ranges::all_of(workers_, [](const auto& each) { return each->idle(); });
 }
 
-void client::pass_turn(std::optional<core::local_id> next) {
-    if (!next) return;
-    for (auto& each : workers_) {
-        if (each->id() == *next) return each->turn();
-    }
+void client::pass_turn(std::optional<core::local_id> next, core::duration pause) {
+    if (auto* const whose = find(next)) whose->turn(pause);
+}
+
+void client::gather() {
+    for (auto& each : workers_) each->come_along();
+}
+
+worker* client::find(std::optional<core::local_id> who) {
+    const auto found =
+        std::ranges::find_if(workers_, [&](const auto& each) { return each->id() == who; });
+    return found == workers_.end() ? nullptr : found->get();
 }
 
 void client::release_on(core::node_index node, const request& asked, core::time_point until,

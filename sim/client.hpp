@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/courtesy.hpp"
 #include "core/local_line.hpp"
 #include "core/owed_releases.hpp"
 #include "sim/link.hpp"
@@ -31,12 +32,17 @@ class client final : link_user {
     [[nodiscard]] process& self() { return process_; }
     [[nodiscard]] checkers& watched() { return checkers_; }
     [[nodiscard]] core::local_line& line() { return line_; }
+    [[nodiscard]] core::courtesy& manners() { return manners_; }
     [[nodiscard]] link& to(core::node_index node) { return *links_[node.value]; }
     [[nodiscard]] bool satisfied() const;
     [[nodiscard]] bool idle() const;
 
+    void gather();  // its callers, about one thing
+
+    [[nodiscard]] worker* find(std::optional<core::local_id> who);
+
     /// Hands the turn to whoever the line says.
-    void pass_turn(std::optional<core::local_id> next);
+    void pass_turn(std::optional<core::local_id> next, core::duration pause = {});
 
     /// Sends a release now if the node is in reach; keeps it as owed until it is answered.
     void release_on(core::node_index node, const request& asked, core::time_point until,
@@ -60,6 +66,7 @@ class client final : link_user {
     checkers& checkers_;
     fenced_register& register_;
     core::local_line line_;
+    core::courtesy manners_;
     core::owed_releases<owner_id> owed_;
     std::vector<std::unique_ptr<link>> links_;
     std::vector<std::unique_ptr<worker>> workers_;

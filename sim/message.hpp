@@ -23,6 +23,7 @@ struct request {
     owner_id owner = 0;
     std::int64_t ttl_ms = 0;    // also: of the quarantine
     std::uint64_t token = 0;    // of a commit
+    std::uint32_t tokens = 1;   // that an acquire draws
     std::uint32_t run = 0;      // the life of the server that the client believes in
     std::uint32_t attempt = 0;  // of a renewal: which one
     bool listens = false;       // wants to be told when the lock's key goes away

@@ -28,11 +28,11 @@ std::int64_t in_ms(core::duration d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-// Up to five keys and three arguments, as the scripts' contracts list them. The keys are constants.
+// Up to five keys and four arguments, as the scripts' contracts list them. The keys are constants.
 struct words {
     std::array<std::string_view, 5> key_views;
-    std::array<std::string, 3> texts;
-    std::array<std::string_view, 3> text_views;
+    std::array<std::string, 4> texts;
+    std::array<std::string_view, 4> text_views;
     std::size_t keys = 0;
     std::size_t arguments = 0;
 
@@ -73,6 +73,7 @@ words words_of(const request& asked, const plan& settings) {
     const bool commits = asked.what == operation::commit;
     w.argument(commits ? std::to_string(asked.token) : std::to_string(asked.ttl_ms));
     w.argument(settings.fencing ? std::to_string(in_ms(settings.fence_retention)) : "0");
+    if (acquires) w.argument(std::to_string(asked.tokens));
     return w;
 }
 

@@ -35,7 +35,8 @@ core::duration draw_ttl(random& chance) {
 void draw_settings(plan& p, random& chance) {
     p.nodes = draw_nodes(chance);
     p.clients = static_cast<std::size_t>(chance.between(2, p.nodes > 3 ? 2 : 3));
-    p.workers = chance.per_mille(150) ? 2 : 1;
+    p.workers = chance.per_mille(200) ? static_cast<std::size_t>(chance.between(2, 4)) : 1;
+    p.crowds = p.workers > 1 && chance.per_mille(700);
     p.restart_guard = chance.per_mille(p.nodes > 1 ? 850 : 500);
     p.fencing = chance.per_mille(850);
     p.tracking = chance.per_mille(850);
@@ -208,7 +209,8 @@ std::string plan::to_string() const {
         << in_ms(heartbeat) << (fencing ? ", fencing" : ", no fencing")
         << (restart_guard ? ", restart guard" : ", no restart guard")
         << (tracking ? ", tracking" : ", polling") << (renewing ? ", renewing" : ", fixed lease")
-        << (impatient ? ", impatient" : "") << "\n  faults: " << faults.to_string()
+        << (impatient ? ", impatient" : "") << (crowds ? ", crowds" : "")
+        << "\n  faults: " << faults.to_string()
         << "\n  checked: " << (promises_exclusion() ? "exclusion, " : "")
         << (promises_token_order() ? "token order, " : "")
         << "ownership, orphans, notice, recovery";

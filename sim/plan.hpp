@@ -25,6 +25,7 @@ struct plan {
     bool tracking = true;
     bool renewing = true;
     bool impatient = false;  // callers give up now and then
+    bool crowds = false;     // callers of a process come together, and half of them for moments
 
     core::timing timing{};
     core::duration max_ttl{};

@@ -79,7 +79,8 @@ servers::effect servers::run(const question& asked) {
     const auto second =
         asked.what == operation::commit ? std::to_string(asked.token) : std::string(ttl);
     const auto answer = scripts_.lua().run(scripts_.of(asked.what), keys_of(asked.what),
-                                           words{owner, second, "3600000"}, data, now);
+                                           words{owner, second, "3600000", "1"}, data, now);
+    if (answer.is(value::kind::error)) throw std::logic_error(answer.text);
     effect result{.after = asked.before};
     store(data, result.after, now);
     const bool several = !answer.items.empty();

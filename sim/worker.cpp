@@ -53,6 +53,13 @@ void worker::healed() {
     if (state_ == state::thinking) think();
 }
 
+void worker::come_along() {
+    if (state_ != state::thinking || process_.in().healed()) return;
+    process_.arm(slot_of(timer::plan),
+                 process_.local() +
+                     process_.chance().between(core::duration{0}, std::chrono::milliseconds(5)));
+}
+
 void worker::begin() {
     const auto& settings = process_.settings();
     const bool hurried = settings.impatient && !process_.in().healed();
@@ -68,10 +75,13 @@ void worker::begin() {
     contend_.emplace(wishes);
     process_.arm(slot_of(timer::contend), wishes.give_up_at);
     say("wants the lock");
-    if (client_.line().join(id_)) turn();
+    if (settings.crowds && client_.line().idle()) client_.gather();
+    if (client_.line().join(id_)) turn(client_.manners().pause(process_.local()));
 }
 
-void worker::turn() { follow(contend_->step(core::contend::turn{}, process_.local(), chance())); }
+void worker::turn(core::duration pause) {
+    follow(contend_->step(core::contend::turn{.pause = pause}, process_.local(), chance()));
+}
 
 void worker::told(core::node_index node) {
     if (state_ != state::waiting) return;
@@ -92,6 +102,7 @@ void worker::attempt(bool listens) {
     // Even without any answer there is a new owner for the next attempt.
     const bool again = broken(breakage::owner_token_used_again) && owner_ != 0;
     if (!again) owner_ = checkers_.begin_attempt(process_.index(), index_, process_.now());
+    tokens_ = core::tokens_for(client_.line().size() - 1);
     acquire_.emplace(core::acquire::config{.nodes = settings.nodes, .timing = timing()});
     remaining_.clear();
     deniers_.clear();
@@ -138,6 +149,7 @@ void worker::ask(core::node_index node) {
              .worker = index_,
              .owner = owner_,
              .ttl_ms = in_ms(process_.settings().timing.ttl),
+             .tokens = broken(breakage::tokens_of_heirs_not_drawn) ? 1 : tokens_,
              .listens = listens_});
 }
 
@@ -183,10 +195,15 @@ core::rival worker::rival() const {
 
 void worker::attempt_decided() {
     const auto how = acquire_->outcome();
+    if (how == core::acquire::verdict::contended) client_.manners().denied();
     if (how == core::acquire::verdict::held) {
         say("has the lock");
-        checkers_.decided(owner_, acquire_->token(), process_.now(),
-                          process_.when(acquire_->valid_until()));
+        client_.manners().won(process_.local());
+        gained_ = core::found(acquire_->started_at(), acquire_->valid_until(), acquire_->token(),
+                              tokens_);
+        holder_ = owner_;
+        checkers_.decided(holder_, gained_.token, process_.now(),
+                          process_.when(gained_.valid_until));
     } else {
         say("failed");
         checkers_.over(owner_, process_.now(), process_.when(gone_by_));
@@ -197,6 +214,23 @@ void worker::attempt_decided() {
         outcome.other = rival();
     }
     follow(contend_->step(outcome, process_.local(), chance()));
+}
+
+bool worker::inherit(const legacy& from) {
+    if (contend_->current() == core::contend::state::attempting ||
+        !core::may_inherit(from.left, timing(), timing(), process_.local())) {
+        return false;
+    }
+    acquire_.reset();
+    owner_ = from.owner;
+    written_ = from.written;
+    gone_by_ = from.gone_by;
+    gained_ = core::inherit(from.left);
+    holder_ = checkers_.begin_attempt(process_.index(), index_, process_.now());
+    say("inherits the lock");
+    checkers_.decided(holder_, gained_.token, process_.now(), process_.when(gained_.valid_until));
+    follow(contend_->step(core::contend::inherited{}, process_.local(), chance()));
+    return true;
 }
 
 // The caller's wait is over, for better or worse. An attempt that still runs is called off.

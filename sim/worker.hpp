@@ -7,6 +7,7 @@
 
 #include "core/acquire.hpp"
 #include "core/contend.hpp"
+#include "core/estate.hpp"
 #include "core/keeper.hpp"
 #include "core/local_line.hpp"
 #include "core/release.hpp"
@@ -30,16 +31,26 @@ class worker {
     void start();
 
     // Events, from the client.
-    void turn();  // in the local line
+    void turn(core::duration pause = {});  // in the local line
     void answered(core::node_index node, const request& asked, const value& answer);
     void unknown(core::node_index node, const request& asked);
     [[nodiscard]] bool still_wanted(core::node_index node, const request& asked) const;
     void told(core::node_index node);
     void healed();
+    void come_along();  // another caller of this process wants the lock now
 
     enum class timer : std::uint8_t { plan, contend, keeper };
     static constexpr process::slot timers = 3;
     void on_timer(timer which);
+
+    /// Somebody of this process lets go. Returns whether this one goes on with what is left.
+    struct legacy {
+        core::estate left;
+        owner_id owner = 0;
+        core::node_set written{};
+        core::time_point gone_by{};
+    };
+    bool inherit(const legacy& from);
 
     [[nodiscard]] core::local_id id() const { return id_; }
     [[nodiscard]] bool satisfied() const { return satisfied_; }
@@ -71,6 +82,8 @@ class worker {
     void announce();
     void lose();
     void let_go();
+    void send_release();
+    bool pass_on(const core::estate& left);
     void carry_out(const core::release::actions& actions);
     void check_notice();
     void write_plain_register();
@@ -96,7 +109,10 @@ class worker {
     bool listens_ = false;                   // the attempt under way
     bool all_tracked_ = false;
     core::node_set written_{};  // nodes to which this attempt's request was written
-    owner_id owner_ = 0;
+    owner_id owner_ = 0;        // as the servers know it
+    owner_id holder_ = 0;       // as the checkers know it: an heir is somebody else
+    std::uint32_t tokens_ = 1;
+    core::estate gained_{};
 
     std::optional<core::keeper> keeper_;
     std::optional<core::renew> renew_;

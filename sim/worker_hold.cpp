@@ -25,16 +25,17 @@ void worker::hold() {
     if (limited_ && settings.renewing) {
         wishes.hold_until = process_.local() + settings.timing.ttl * 2;
     }
-    keeper_.emplace(wishes, acquire_->started_at(), acquire_->valid_until());
+    keeper_.emplace(wishes, gained_.sent_at, gained_.valid_until);
     announced_in_time_ = false;
     process_.maybe_pause();  // between the decision and the caller's next line
     believed_ = true;
     believed_since_ = process_.now();
     plain_version_ = checkers_.plain_version();
-    checkers_.returned(owner_, process_.now(), process_.when(keeper_->valid_until()));
-    if (settings.fencing) client_.visit_register(owner_, acquire_->token());
+    checkers_.returned(holder_, process_.now(), process_.when(keeper_->valid_until()));
+    if (settings.fencing) client_.visit_register(holder_, gained_.token);
     if (process_.in().healed()) satisfied_ = true;
-    const auto longest = process_.in().healed() ? settings.timing.ttl / 4 : settings.longest_hold;
+    auto longest = process_.in().healed() ? settings.timing.ttl / 4 : settings.longest_hold;
+    if (settings.crowds && process_.chance().coin()) longest = std::chrono::milliseconds(10);
     process_.arm(slot_of(timer::plan),
                  process_.local() + process_.chance().between(core::duration{0}, longest));
     follow(keeper_->due(process_.local()));
@@ -58,6 +59,7 @@ void worker::renew(core::duration ttl) {
                                        .timing = asked_for,
                                        .old_deadline = keeper_->valid_until()});
     gone_by_ = std::max(gone_by_, process_.local() + ttl);
+    gained_.unchanged = false;
     const auto actions = renew_->start(process_.local());
     process_.maybe_pause();
     core::node_set out_of_reach;
@@ -80,7 +82,7 @@ void worker::carry_out(const core::renew::actions& actions) {
     const auto before = keeper_->valid_until();
     const auto decision = keeper_->renewed(*renew_, process_.local());
     if (keeper_->valid_until() != before && believed_) {
-        checkers_.renewed(owner_, process_.now(), process_.when(keeper_->valid_until()));
+        checkers_.renewed(holder_, process_.now(), process_.when(keeper_->valid_until()));
     }
     follow(decision);
 }
@@ -96,6 +98,7 @@ void worker::lose() {
     say("has lost the lock");
     check_notice();
     believed_ = false;
+    client_.manners().freed(process_.local());
     client_.pass_turn(client_.line().freed(id_));
 }
 
@@ -106,23 +109,38 @@ void worker::check_notice() {
     const bool passed = process_.now() >= deadline;
     const bool excused = process_.paused_between(notice, deadline) || believed_since_ >= notice;
     const bool in_time = announced_in_time_ || !passed || excused;
-    checkers_.lost(owner_, process_.now(), in_time, limited_);
+    checkers_.lost(holder_, process_.now(), in_time, limited_);
 }
 
 // The caller looks at its deadline, then writes, all at once.
 void worker::write_plain_register() {
-    if (process_.local() < keeper_->valid_until()) checkers_.plain_write(owner_, plain_version_);
+    if (process_.local() < keeper_->valid_until()) checkers_.plain_write(holder_, plain_version_);
 }
 
 void worker::let_go() {
     if (believed_ && process_.local() >= keeper_->valid_until()) check_notice();
     if (believed_) write_plain_register();
     say("releases");
+    auto left = gained_;
+    left.unchanged = left.unchanged && believed_ && keeper_->current() == core::keeper::state::held;
     believed_ = false;
     keeper_->close();
     process_.arm(slot_of(timer::keeper), core::never);
-    checkers_.release_called(owner_, process_.now());
+    checkers_.release_called(holder_, process_.now());
     process_.maybe_pause();
+    if (pass_on(left)) return;
+    send_release();
+    checkers_.over(owner_, process_.now(), process_.when(gone_by_));
+    keeper_.reset();
+    renew_.reset();
+    const auto next = client_.line().freed(id_);
+    client_.manners().freed(process_.local());
+    const auto pause = next ? client_.manners().pause(process_.local()) : core::duration{0};
+    think();
+    client_.pass_turn(next, pause);
+}
+
+void worker::send_release() {
     releasing_ = owner_;
     release_.emplace(process_.settings().nodes);
     const auto actions = release_->start();
@@ -133,12 +151,17 @@ void worker::let_go() {
         client_.release_on(node, asked, gone_by_, landed);
         if (!ready) carry_out(release_->step(core::release::unknown{node}));
     });
-    checkers_.over(owner_, process_.now(), process_.when(gone_by_));
+}
+
+bool worker::pass_on(const core::estate& left) {
+    auto* const heir = client_.find(client_.line().heir());
+    if (heir == nullptr || client_.line().holder() != id_) return false;
+    if (!heir->inherit({left, owner_, written_, gone_by_})) return false;
     keeper_.reset();
     renew_.reset();
-    const auto next = client_.line().freed(id_);
+    if (broken(breakage::released_and_passed_on)) send_release();
     think();
-    client_.pass_turn(next);
+    return true;
 }
 
 void worker::carry_out(const core::release::actions& actions) {

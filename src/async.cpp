@@ -94,9 +94,9 @@ std::shared_ptr<pending> start_release(lease& which, release_done done) {
         engine.end_unattended();
         engine.driving().call_back([done, outcome] { done(nullptr, outcome); });
     };
-    const bool begun = begin_release(
+    const auto how = begin_release(
         *hold, [tell](const runtime::releasing& over) { tell(to_public(over.outcome())); });
-    if (!begun) tell(release_result::already_lost);
+    if (how != parting::sent) tell(to_public(how));
     engine.driving().attend_by(clock::now());
     return std::make_shared<pending_for_good>();
 }

@@ -17,19 +17,25 @@ namespace {
 
 }  // namespace
 
-bool begin_release(runtime::hold& which, runtime::releasing::listener done) {
+parting begin_release(runtime::hold& which, runtime::releasing::listener done) {
     const auto now = clock::now();
-    if (!which.end(now)) return false;
+    const auto left = which.estate(now);
+    if (!which.end(now)) return parting::ended_before;
     which.disown();
     auto& engine = which.through();
+    const auto& key = which.what().keys.lock;
+    if (engine.waiting().pass_on(key, which, left, now)) {
+        ++engine.counters().released;
+        return parting::passed_on;
+    }
     runtime::releasing::start(
         engine,
         {.what = which.shared_plan(), .owner = which.owner(), .key_gone_at = which.key_gone_at()},
         now, std::move(done));
     // Whoever waits in this process asks now, in the same write, behind the release.
-    engine.waiting().freed(which.what().keys.lock, which, now);
+    engine.waiting().freed(key, which, now);
     engine.submit();
-    return true;
+    return parting::sent;
 }
 
 release_result release(runtime::hold& which) noexcept {
@@ -39,14 +45,15 @@ release_result release(runtime::hold& which) noexcept {
     struct {
         runtime::driver& driving;
         runtime::waiter caller{};
-        core::release::verdict outcome = core::release::verdict::already_lost;
+        core::release::verdict outcome{};
     } here{engine.driving()};
     // One reference: more would not fit into the function without an allocation.
-    const bool begun = begin_release(which, [&here](const runtime::releasing& done) {
+    const auto how = begin_release(which, [&here](const runtime::releasing& done) {
         here.outcome = done.outcome();
         here.driving.finished(here.caller);
     });
-    if (begun) here.driving.wait(lock, here.caller);
+    if (how != parting::sent) return to_public(how);
+    here.driving.wait(lock, here.caller);
     return to_public(here.outcome);
 }
 
@@ -58,7 +65,9 @@ void let_go(runtime::hold& which) noexcept {
         return;
     }
     const auto lock = engine.lock();
-    if (begin_release(which, {})) engine.driving().attend_by(engine.overdue_at());
+    if (begin_release(which, {}) == parting::sent) {
+        engine.driving().attend_by(engine.overdue_at());
+    }
 }
 
 void detach(runtime::hold& which) noexcept {
@@ -68,6 +77,10 @@ void detach(runtime::hold& which) noexcept {
     const auto now = clock::now();
     if (which.end(now)) engine.waiting().freed(which.what().keys.lock, which, now);
     engine.submit();
+}
+
+release_result to_public(parting how) {
+    return how == parting::passed_on ? release_result::released : release_result::already_lost;
 }
 
 release_result to_public(core::release::verdict outcome) {

@@ -10,15 +10,21 @@
 /// How leases end and are extended: shared by lease, mutex and the asynchronous operations.
 namespace holdfast::detail {
 
-/// Ends the lease and sends the release; `done` (may be empty) is told the outcome. Returns false,
-/// and does nothing, if it had ended before. REQUIRES: the lock held.
-bool begin_release(runtime::hold& which, runtime::releasing::listener done);
+enum class parting : std::uint8_t {
+    ended_before,  // nothing was done
+    passed_on,     // to the next in line of this process: nothing was sent
+    sent,          // to the servers; the listener will be told the outcome
+};
+
+/// Ends the lease. `done` may be empty. REQUIRES: the lock held.
+parting begin_release(runtime::hold& which, runtime::releasing::listener done);
 
 release_result release(runtime::hold& which) noexcept;  // and waits
 void let_go(runtime::hold& which) noexcept;             // waits if its options say so
 void detach(runtime::hold& which) noexcept;
 
 release_result to_public(core::release::verdict outcome);
+release_result to_public(parting how);  // REQUIRES: nothing was sent
 
 /// Throws errc::forked.
 void check_process(const runtime::engine& through);

@@ -50,8 +50,9 @@ class histogram {
 /// A snapshot of what a client has done since it was made.
 struct statistics {
     std::uint64_t acquired = 0;
-    std::uint64_t denied = 0;  // attempts that met another holder
-    std::uint64_t waited = 0;  // acquisitions that did not succeed at once
+    std::uint64_t denied = 0;     // attempts that met another holder
+    std::uint64_t waited = 0;     // acquisitions that did not succeed at once
+    std::uint64_t inherited = 0;  // acquisitions that took over a lease of this client as it stood
     std::uint64_t renewed = 0;
     std::uint64_t lost = 0;  // leases whose loss was announced
     std::uint64_t released = 0;

@@ -113,6 +113,15 @@ mutate(waits_for_word_alone contend.cpp
   [==[    if (broken(waits_for_word_alone) && other.tracked) return never;
     if (other.tracked && expires) {]==])
 
+mutate(heir_keeps_the_token estate.cpp
+  [==[if (next.token != fencing_token{}) ++next]==]
+  [==[if (!broken(heir_keeps_the_token) && next.token != fencing_token{}) ++next]==])
+
+mutate(inherited_at_any_age estate.cpp
+  [==[return left.heirs > 0 && left.unchanged && equal && young && enough;]==]
+  [==[if (broken(inherited_at_any_age)) return left.heirs > 0 && left.unchanged && equal;
+    return left.heirs > 0 && left.unchanged && equal && young && enough;]==])
+
 foreach(path ${originals})
   get_filename_component(file ${path} NAME)
   file(WRITE ${TARGET}/${file} "${text_of_${file}}")

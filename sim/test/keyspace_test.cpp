@@ -87,10 +87,11 @@ rc::Gen<command> any_script() {
             };
             const std::string kept = "3600000";
             switch (which) {
-                case 0: return eval(scripts::acquire.text, {"a"}, {who, span, kept});
-                case 1: return eval(scripts::acquire.text, {"a", "{a}f"}, {who, span, kept});
+                case 0: return eval(scripts::acquire.text, {"a"}, {who, span, kept, "1"});
+                case 1: return eval(scripts::acquire.text, {"a", "{a}f"}, {who, span, kept, "3"});
                 case 2:
-                    return eval(scripts::acquire.text, {"a", "{a}f", "b", "c"}, {who, span, kept});
+                    return eval(scripts::acquire.text, {"a", "{a}f", "b", "c"},
+                                {who, span, kept, "1"});
                 case 3: return eval(scripts::commit.text, {"a", "{a}f"}, {who, text, kept});
                 case 4: return eval(scripts::extend.text, {"a", "{a}f"}, {who, span, kept});
                 case 5: return eval(scripts::release.text, {"a"}, {who});

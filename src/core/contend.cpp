@@ -20,6 +20,11 @@ constexpr duration expiry_jitter = std::chrono::milliseconds(3);
 constexpr duration shortest_spread = std::chrono::milliseconds(2);
 constexpr duration longest_spread = std::chrono::milliseconds(128);
 
+// The same for those who race for the vote of one node: nothing is split there, but every attempt
+// that comes too late is work for the server in vain.
+constexpr duration shortest_race = std::chrono::microseconds(100);
+constexpr duration longest_race = std::chrono::milliseconds(4);
+
 }  // namespace
 
 rival summarize(const denials& said) {
@@ -45,11 +50,16 @@ contend::decision contend::step(const event& happened, time_point now, std::uint
     return std::visit([&](const auto& e) { return on(e, now, chance); }, happened);
 }
 
-contend::decision contend::on(const turn& now_ours, time_point, std::uint64_t) {
-    listens_ = listens_ || (now_ours.rivals && config_.waits);
-    if (state_ != state::attempting) return attempt();
-    told_by_ = node_set::first(config_.nodes);  // the running attempt may have come too early
-    return {.wake_at = config_.give_up_at};
+contend::decision contend::on(const turn& ours, time_point now, std::uint64_t) {
+    listens_ = listens_ || (ours.rivals && config_.waits);
+    spread_ = std::max(spread_, ours.spread);
+    if (state_ == state::attempting) {
+        told_by_ = node_set::first(config_.nodes);  // the running attempt may have come too early
+        return {.wake_at = config_.give_up_at};
+    }
+    if (ours.pause == duration{0}) return attempt();
+    stepping_back_ = true;
+    return sleep_until(now + ours.pause);
 }
 
 contend::decision contend::on(const attempted& answer, time_point now, std::uint64_t chance) {
@@ -65,6 +75,11 @@ contend::decision contend::on(const attempted& answer, time_point now, std::uint
     }
     assert(answer.how != acquire::verdict::none);
     return finish(acquire::verdict::unreachable);
+}
+
+contend::decision contend::on(const inherited&, time_point, std::uint64_t) {
+    assert(state_ != state::attempting);
+    return finish(acquire::verdict::held);
 }
 
 contend::decision contend::on(const told& answer, time_point now, std::uint64_t chance) {
@@ -93,12 +108,15 @@ contend::decision contend::attempt() {
     state_ = state::attempting;
     told_by_ = {};
     stepping_back_ = false;
+    raced_ = racing_;
+    racing_ = false;
     return {.what = action::attempt, .wake_at = config_.give_up_at, .listens = listens_};
 }
 
 // All who wait are told at the same moment. Where that has split the vote before, chance parts
 // them.
 contend::decision contend::attempt_apart(time_point now, std::uint64_t chance) {
+    racing_ = true;
     if (spread_ == duration{0}) return attempt();
     stepping_back_ = true;
     return sleep_until(now + fraction_of(spread_, chance));
@@ -127,7 +145,11 @@ contend::decision contend::after_contention(const rival& other, time_point now,
     const bool listened = std::exchange(listens_, true);
     if (other.split) return step_back(now, chance);
     if (!listened) return attempt();
-    spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
+    if (config_.nodes > 1) {
+        spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
+    } else if (raced_) {
+        spread_ = std::clamp(spread_ * 2, shortest_race, longest_race);
+    }
     if (told_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
     return sleep_until(next_look(other, now, chance));
 }

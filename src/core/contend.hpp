@@ -18,8 +18,10 @@
 ///   done         `outcome()` is final
 ///
 ///                idle            attempting              waiting             done
-///   turn         attempt         remember                attempt             ignored
+///   turn         attempt, after  remember                attempt, after      ignored
+///                the pause                               the pause
 ///   attempted    asserted        hold, wait or give up   asserted            ignored: cancelled
+///   inherited    done: held      asserted                done: held          ignored
 ///   told         ignored: the    remember: the answer    attempt, or soon    ignored
 ///                attempt asks    may be older than it    after (N > 1); not
 ///                                                        after a split vote
@@ -72,6 +74,8 @@ class contend {
 
     struct turn {
         bool rivals = false;  // others than this process have been after the key
+        duration pause{0};    // in which they may go first
+        duration spread{0};   // over which it was good to part from them the last time
     };                        // nobody of this process stands before us, and none holds the key
     struct attempted {
         acquire::verdict how;
@@ -80,10 +84,11 @@ class contend {
     };
     struct told {
         node_index node;
-    };  // the key went away or changed there
+    };                    // the key went away or changed there
+    struct inherited {};  // the lease of somebody in this process, who let go
     struct tick {};
     struct cancelled {};
-    using event = std::variant<turn, attempted, told, tick, cancelled>;
+    using event = std::variant<turn, attempted, inherited, told, tick, cancelled>;
 
     enum class action : std::uint8_t { none, attempt, finish };
 
@@ -101,9 +106,13 @@ class contend {
     [[nodiscard]] state current() const { return state_; }
     [[nodiscard]] acquire::verdict outcome() const { return outcome_; }
 
+    /// Over how long it parted from rivals in the end.
+    [[nodiscard]] duration spread() const { return spread_; }
+
   private:
     decision on(const turn& answer, time_point now, std::uint64_t chance);
     decision on(const attempted& answer, time_point now, std::uint64_t chance);
+    decision on(const inherited& answer, time_point now, std::uint64_t chance);
     decision on(const told& answer, time_point now, std::uint64_t chance);
     decision on(const tick& answer, time_point now, std::uint64_t chance);
     decision on(const cancelled& answer, time_point now, std::uint64_t chance);
@@ -129,7 +138,9 @@ class contend {
     time_point wake_at_ = never;
     node_set told_by_{};          // since the last attempt began
     bool stepping_back_ = false;  // chance alone decides when the next attempt begins
-    duration spread_{0};          // over how long rivals part; zero: the vote has not been split
+    duration spread_{0};          // over how long rivals part; zero: there was no need yet
+    bool racing_ = false;         // the next attempt begins because the key went away
+    bool raced_ = false;          // the last one did
 };
 
 }  // namespace holdfast::core

@@ -47,6 +47,12 @@ class local_line {
         return head();
     }
 
+    /// Who would be next if the holder let go now.
+    [[nodiscard]] std::optional<local_id> heir() const {
+        return line_.empty() ? std::nullopt : std::optional{line_.front()};
+    }
+
+    [[nodiscard]] std::size_t size() const { return line_.size(); }
     [[nodiscard]] std::optional<local_id> holder() const { return holder_; }
     [[nodiscard]] bool idle() const { return !holder_ && line_.empty(); }
 

@@ -59,8 +59,9 @@ attempt::denial acquisition::denied_by(core::time_point now) const {
 }
 
 void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
-void acquisition::turn(core::time_point now) {
-    step(core::contend::turn{.rivals = engine_->waiting().rivalled(key())}, now);
+void acquisition::turn(core::duration pause, core::time_point now) {
+    const auto others = engine_->waiting().rivals(key());
+    step(core::contend::turn{.rivals = others.known, .pause = pause, .spread = others.spread}, now);
 }
 void acquisition::told(core::node_index where, core::time_point now) {
     step(core::contend::told{where}, now);
@@ -82,7 +83,7 @@ void acquisition::decided(const attempt& what, core::time_point now) {
         outcome.other = what.rival();
         denial_ = what.denied_by();
         denied_at_ = now;
-        engine_->waiting().rivalled(key(), true);
+        engine_->waiting().denied(key());
     }
     if (verdict == core::acquire::verdict::unreachable) outcome.hopeless = what.why().hopeless;
     step(outcome, now);
@@ -94,14 +95,39 @@ void acquisition::carry_out(const core::contend::decision& next, core::time_poin
     engine_->set(*this, next.wake_at);
     if (next.what == core::contend::action::attempt) {
         ++attempts_;
-        const attempt::manner how{.listens = next.listens, .inquires = !request_.waits};
+        const attempt::manner how{
+            .listens = next.listens, .inquires = !request_.waits, .tokens = tokens_to_draw()};
         attempt_ = new attempt(*engine_, request_.what, how, *this);
         attempt_->start(now);
     }
 }
 
+std::uint32_t acquisition::tokens_to_draw() const {
+    const auto here = engine_->waiting().waiting_for(key());
+    return core::tokens_for(in_line_ ? here - 1 : here);
+}
+
+// Nobody can tell the heir from the first holder by the owner token, so its readable part must fit.
+bool acquisition::inherit(const core::estate& left, const hold& from, core::time_point now) {
+    const auto& wish = *request_.what;
+    const bool alike =
+        wish.keys.fenced == from.what().keys.fenced && wish.label == from.what().label;
+    if (!alike || machine_.current() == core::contend::state::attempting ||
+        !core::may_inherit(left, from.what().timing, wish.timing, now)) {
+        return false;
+    }
+    inherited_ = {.what = request_.what, .owner = from.owner(), .gained = core::inherit(left)};
+    step(core::contend::inherited{}, now);
+    return true;
+}
+
 void acquisition::finish(core::time_point now) {
-    if (machine_.outcome() == core::acquire::verdict::held) return win(now);
+    if (inherited_) return win(std::move(*inherited_), now);
+    if (machine_.outcome() == core::acquire::verdict::held) {
+        return win(
+            {.what = request_.what, .owner = attempt_->give_owner(), .gained = attempt_->gain()},
+            now);
+    }
     if (attempt_) attempt_->cancel(now);  // it may still be under way: the caller's time is over
     if (machine_.outcome() == core::acquire::verdict::contended) {
         return conclude({.denied = denied_by(now)}, now);
@@ -122,21 +148,19 @@ net::failure acquisition::why_not() const {
     }
 }
 
-void acquisition::win(core::time_point now) {
-    const auto& machine = attempt_->machine();
-    auto lease = std::make_shared<hold>(engine_,
-                                        hold::grant{.what = request_.what,
-                                                    .owner = attempt_->give_owner(),
-                                                    .token = machine.token(),
-                                                    .sent_at = machine.started_at(),
-                                                    .valid_until = machine.valid_until()},
-                                        now);
+void acquisition::win(hold::grant what, core::time_point now) {
+    auto lease = std::make_shared<hold>(engine_, std::move(what), now);
     auto& counters = engine_->counters();
     ++counters.acquired;
     if (waited_ || attempts_ > 1) ++counters.waited;
-    if (attempts_ == 1) engine_->waiting().rivalled(key(), false);
     counters.wait_time.add(now - started_at_);
-    attempt_->became(lease);
+    if (inherited_) {
+        ++counters.inherited;
+    } else {
+        engine_->waiting().won(key(), {.known = attempts_ > 1, .spread = machine_.spread() / 2},
+                               now);
+        attempt_->became(lease);
+    }
     lease->start(now);
     conclude({.won = std::move(lease)}, now);
 }

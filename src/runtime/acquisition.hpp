@@ -44,15 +44,17 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
   private:
     void decided(const attempt& what, core::time_point now) override;
     [[nodiscard]] core::local_id id() const override { return id_; }
-    void turn(core::time_point now) override;
+    void turn(core::duration pause, core::time_point now) override;
     void told(core::node_index where, core::time_point now) override;
     void abort() override;
+    bool inherit(const core::estate& left, const hold& from, core::time_point now) override;
     void due(core::time_point now) override;
 
     void step(const core::contend::event& happened, core::time_point now);
     void carry_out(const core::contend::decision& next, core::time_point now);
     void finish(core::time_point now);
-    void win(core::time_point now);
+    void win(hold::grant what, core::time_point now);
+    [[nodiscard]] std::uint32_t tokens_to_draw() const;
     [[nodiscard]] net::failure why_not() const;
     void conclude(result what, core::time_point now);
     [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const;
@@ -67,6 +69,7 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     core::contend machine_;
     core::time_point started_at_{};
     boost::intrusive_ptr<attempt> attempt_;  // the latest
+    std::optional<hold::grant> inherited_;
     std::optional<attempt::denial> denial_;  // the latest
     core::time_point denied_at_{};
     unsigned attempts_ = 0;

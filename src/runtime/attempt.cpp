@@ -59,7 +59,7 @@ void attempt::encode(tag request, bool by_text, std::string& out) {
         wire::set_if_absent(out, what_->keys, owner_, what_->timing.ttl);
     } else {
         wire::acquire(out, by_text, what_->keys, engine_.node(node).guarded(), owner_,
-                      what_->timing.ttl, what_->retention);
+                      what_->timing.ttl, what_->retention, how_.tokens);
     }
 }
 
@@ -166,6 +166,11 @@ void attempt::carry_out(const core::acquire::actions& next, core::time_point now
 void attempt::ask(core::node_index node, kind how, core::fencing_token token,
                   core::time_point now) {
     engine_.send(node, this, pack(node, static_cast<std::uint8_t>(how), token), now);
+}
+
+core::estate attempt::gain() const {
+    return core::found(machine_.started_at(), machine_.valid_until(), machine_.token(),
+                       how_.tokens);
 }
 
 core::rival attempt::rival() const {

@@ -6,6 +6,7 @@
 
 #include "core/acquire.hpp"
 #include "core/contend.hpp"
+#include "core/estate.hpp"
 #include "runtime/engine.hpp"
 
 namespace holdfast::runtime {
@@ -32,8 +33,9 @@ class attempt final : public net::exchange {
     };
 
     struct manner {
-        bool listens = false;   // asks denying nodes to tell when the key goes away
-        bool inquires = false;  // wants to know who denied it
+        bool listens = false;      // asks denying nodes to tell when the key goes away
+        bool inquires = false;     // wants to know who denied it
+        std::uint32_t tokens = 1;  // for itself, and for heirs in this process
     };
 
     attempt(engine& through, plan_pointer what, manner how, listener& whom);
@@ -51,6 +53,9 @@ class attempt final : public net::exchange {
     /// The owner token, for the lease. Stragglers are asked under it still; with one node there are
     /// none, and nothing is copied. REQUIRES: held.
     [[nodiscard]] std::string give_owner();
+
+    /// What the first holder has of it. REQUIRES: held.
+    [[nodiscard]] core::estate gain() const;
 
     [[nodiscard]] core::rival rival() const;
     [[nodiscard]] std::optional<denial> denied_by() const;

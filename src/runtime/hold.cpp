@@ -40,7 +40,8 @@ hold::hold(engine_pointer through, grant won, core::time_point now)
       grant_(std::move(won)),
       id_(engine_->next_id()),
       acquired_at_(now),
-      keeper_(keeping(*grant_.what, grant_.sent_at), grant_.sent_at, grant_.valid_until),
+      keeper_(keeping(*grant_.what, grant_.gained.sent_at), grant_.gained.sent_at,
+              grant_.gained.valid_until),
       valid_until_(keeper_.valid_until()) {}
 
 hold::~hold() { assert(ended_ || engine_->in_child()); }
@@ -79,6 +80,13 @@ void hold::renewed(const core::renew& attempt, core::time_point now) {
     const auto next = keeper_.renewed(attempt, now);
     valid_until_.store(keeper_.valid_until(), std::memory_order_release);
     carry_out(next, now);
+}
+
+core::estate hold::estate(core::time_point now) const {
+    auto left = grant_.gained;
+    const bool sound = keeper_.current() == core::keeper::state::held && !lost(now);
+    left.unchanged = left.unchanged && sound;
+    return left;
 }
 
 void hold::carry_out(const core::keeper::decision& next, core::time_point now) {

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <string>
 
-#include "core/fencing_token.hpp"
+#include "core/estate.hpp"
 #include "core/keeper.hpp"
 #include "core/local_line.hpp"
 #include "runtime/engine.hpp"
@@ -21,9 +21,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     struct grant {
         plan_pointer what;
         std::string owner;
-        core::fencing_token token;
-        core::time_point sent_at;
-        core::time_point valid_until;
+        core::estate gained;
     };
 
     /// With the engine's lock held.
@@ -34,7 +32,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] const plan& what() const { return *grant_.what; }
     [[nodiscard]] const plan_pointer& shared_plan() const { return grant_.what; }
     [[nodiscard]] const std::string& owner() const { return grant_.owner; }
-    [[nodiscard]] core::fencing_token token() const { return grant_.token; }
+    [[nodiscard]] core::fencing_token token() const { return grant_.gained.token; }
     [[nodiscard]] core::local_id id() const { return id_; }
     [[nodiscard]] core::time_point valid_until() const;
     [[nodiscard]] bool lost(core::time_point now) const;
@@ -46,6 +44,11 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     /// With the lock held.
     void start(core::time_point now);
     void renewed(const core::renew& attempt, core::time_point now);
+    /// The servers are being asked to change its ttl.
+    void changing() { grant_.gained.unchanged = false; }
+
+    /// What somebody else of this process could go on with.
+    [[nodiscard]] core::estate estate(core::time_point now) const;
 
     /// Released, detached, or the client is closed. Returns false if it had ended before.
     bool end(core::time_point now);

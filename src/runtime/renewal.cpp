@@ -41,7 +41,10 @@ renewal::renewal(std::shared_ptr<hold> lease, core::duration ttl, listener done)
       done_(std::move(done)),
       machine_(configure(*lease_, ttl)) {}
 
-void renewal::begin(core::time_point now) { carry_out(machine_.start(now), now); }
+void renewal::begin(core::time_point now) {
+    lease_->changing();
+    carry_out(machine_.start(now), now);
+}
 
 void renewal::encode(tag, bool by_text, std::string& out) {
     wire::extend(out, by_text, lease_->what().keys, lease_->owner(), ttl_,

@@ -8,21 +8,21 @@
 namespace holdfast::runtime {
 namespace {
 
-constexpr std::size_t most_spares = 64;
+constexpr std::size_t most_idle = 64;
 
 }  // namespace
 
 void rooms::join(const plan_pointer& what, contender& who, core::time_point now) {
     auto& here = open(what);
     here.waiting.push_back(&who);
-    if (here.line.join(who.id())) who.turn(now);
+    if (here.line.join(who.id())) who.turn(here.manners.pause(now), now);
 }
 
 void rooms::leave(std::string_view key, contender& who, core::time_point now) {
     const auto found = rooms_.find(key);
     if (found == rooms_.end()) return;
     std::erase(found->second.waiting, &who);
-    give_turn(found->second, found->second.line.leave(who.id()), now);
+    give_turn(found->second, found->second.line.leave(who.id()), {}, now);
     close_if_idle(rooms_.find(key));
 }
 
@@ -35,9 +35,25 @@ void rooms::took(const plan_pointer& what, hold& lease) {
 void rooms::freed(std::string_view key, hold& lease, core::time_point now) {
     const auto found = rooms_.find(key);
     if (found == rooms_.end()) return;
-    if (found->second.holder == &lease) found->second.holder = nullptr;
-    give_turn(found->second, found->second.line.freed(lease.id()), now);
+    auto& here = found->second;
+    if (here.holder == &lease) here.holder = nullptr;
+    here.manners.freed(now);
+    const auto next = here.line.freed(lease.id());
+    give_turn(here, next, next ? here.manners.pause(now) : core::duration{0}, now);
     close_if_idle(rooms_.find(key));
+}
+
+bool rooms::pass_on(std::string_view key, const hold& lease, const core::estate& left,
+                    core::time_point now) {
+    const auto found = rooms_.find(key);
+    if (found == rooms_.end() || found->second.holder != &lease) return false;
+    auto* const heir = find(found->second, found->second.line.heir());
+    return heir != nullptr && heir->inherit(left, lease, now);
+}
+
+std::size_t rooms::waiting_for(std::string_view key) const {
+    const auto found = rooms_.find(key);
+    return found == rooms_.end() ? 0 : found->second.line.size();
 }
 
 hold* rooms::holder(std::string_view key) const {
@@ -45,43 +61,50 @@ hold* rooms::holder(std::string_view key) const {
     return found == rooms_.end() ? nullptr : found->second.holder;
 }
 
-void rooms::rivalled(std::string_view key, bool they_are) {
+rooms::rivalry rooms::rivals(std::string_view key) const {
     const auto found = rooms_.find(key);
-    if (found != rooms_.end()) found->second.rivalled = they_are;
+    return found == rooms_.end() ? rivalry{} : found->second.rivals;
 }
 
-bool rooms::rivalled(std::string_view key) const {
+void rooms::denied(std::string_view key) {
     const auto found = rooms_.find(key);
-    return found != rooms_.end() && found->second.rivalled;
+    if (found == rooms_.end()) return;
+    found->second.rivals.known = true;
+    found->second.manners.denied();
+}
+
+void rooms::won(std::string_view key, const rivalry& met, core::time_point now) {
+    const auto found = rooms_.find(key);
+    if (found == rooms_.end()) return;
+    found->second.rivals = met;
+    found->second.manners.won(now);
 }
 
 // A turn can end at once, and its room with it: nothing of the room is used after one.
-void rooms::give_turn(const room& where, std::optional<core::local_id> to, core::time_point now) {
-    if (!to) return;
-    const auto next = std::find_if(where.waiting.begin(), where.waiting.end(),
-                                   [&](const contender* who) { return who->id() == *to; });
-    if (next != where.waiting.end()) (*next)->turn(now);
+void rooms::give_turn(const room& where, std::optional<core::local_id> to, core::duration pause,
+                      core::time_point now) {
+    if (auto* const next = find(where, to)) next->turn(pause, now);
+}
+
+contender* rooms::find(const room& where, std::optional<core::local_id> who) {
+    const auto found = std::find_if(where.waiting.begin(), where.waiting.end(),
+                                    [&](const contender* each) { return each->id() == who; });
+    return found == where.waiting.end() ? nullptr : *found;
 }
 
 rooms::room& rooms::open(const plan_pointer& what) {
-    const std::string_view key = what->keys.lock;
-    if (const auto found = rooms_.find(key); found != rooms_.end()) return found->second;
-    if (spares_.empty()) return rooms_.emplace(key, room{.what = what}).first->second;
-    auto spare = std::move(spares_.back());
-    spares_.pop_back();
-    spare.key() = key;
-    spare.mapped().what = what;
-    return rooms_.insert(std::move(spare)).position->second;
+    return rooms_.try_emplace(what->keys.lock, room{.what = what}).first->second;
 }
 
 void rooms::close_if_idle(map::iterator where) {
-    if (where == rooms_.end() || !where->second.line.idle()) return;
-    auto closed = rooms_.extract(where);
-    if (spares_.size() == most_spares) return;
-    auto& empty = closed.mapped();  // of contenders and holders it is already
-    empty.what.reset();
-    empty.rivalled = false;
-    spares_.push_back(std::move(closed));
+    if (where == rooms_.end() || !where->second.line.idle() || where->second.listed) return;
+    where->second.listed = true;
+    idle_.push_back(where->first);
+    if (idle_.size() <= most_idle) return;
+    const auto oldest = rooms_.find(idle_.front());
+    idle_.pop_front();
+    oldest->second.listed = false;
+    if (oldest->second.line.idle()) rooms_.erase(oldest);
 }
 
 void rooms::told(std::string_view key, core::node_index where, core::time_point now) {

@@ -71,7 +71,7 @@ void set_if_absent(std::string& out, const keys& of, std::string_view owner, cor
 
 // NOLINTNEXTLINE(readability-function-size): one parameter for each argument of the script
 void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
-             core::duration ttl, core::duration retention) {
+             core::duration ttl, core::duration retention, std::uint32_t tokens) {
     resp::command_writer command{out};
     if (guarded) {
         begin(command, scripts::acquire, by_text,
@@ -82,6 +82,7 @@ void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::
         begin(command, scripts::acquire, by_text, {of.lock});
     }
     command.add(owner).add(milliseconds(ttl)).add(of.fenced ? milliseconds(retention) : 0);
+    command.add(tokens);
 }
 
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,

@@ -29,7 +29,7 @@ void set_if_absent(std::string& out, const keys& of, std::string_view owner, cor
 /// `guarded`: the server is asked for its restart marker too.
 // NOLINTNEXTLINE(readability-function-size): one parameter for each argument of the script
 void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
-             core::duration ttl, core::duration retention);
+             core::duration ttl, core::duration retention, std::uint32_t tokens);
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::fencing_token token, core::duration retention);
 void extend(std::string& out, bool by_text, const keys& of, std::string_view owner,

@@ -1,12 +1,13 @@
--- Takes the lock if it is free, and draws the next fencing token.
+-- Takes the lock if it is free, and draws the next fencing tokens.
 --
 -- KEYS[1] lock   KEYS[2] fencing counter   KEYS[3] life   KEYS[4] restart marker
 --                                                         KEYS[5] quarantine
 -- ARGV[1] owner  ARGV[2] ttl in ms         ARGV[3] ms for which an idle counter is kept
+--                                          ARGV[4] how many tokens to draw
 --
 -- Without KEYS[2], or where ARGV[3] is 0, no token is drawn; without KEYS[4] the server is not
 -- asked whether it restarted.
--- {1, counter}      granted (counter 0 without fencing)
+-- {1, counter}      granted; the last of the tokens (0 without fencing)
 -- {0, owner, ttl}   held by `owner` for `ttl` more ms (-1: for ever). After CLIENT CACHING YES the
 --                   GET makes the server tell this connection when the key goes away, with nothing
 --                   lost in between.
@@ -28,14 +29,15 @@ local condition = counter and 'XX' or 'NX'
 -- A server that lost its last writes may have a counter from before they were made. What it gave
 -- out in an earlier life lies below the time at which the present one began to grant.
 local floor = counter and tonumber(string.match(known[2] or '', '%d+$')) or 0
-if counter then counter = counter + 1 end
-if not counter or counter < floor then
+local first = counter and counter + 1
+if not first or first < floor then
     -- New, expired, lost or not to be believed. Microseconds of the wall clock lie above every
-    -- counter that started from an earlier reading, because nobody acquires a lock a million times
-    -- a second.
+    -- counter that started from an earlier reading, because nobody draws a million tokens a
+    -- second.
     local time = redis.call('TIME')
-    counter = math.max(time[1] * 1000000 + time[2], counter or 0)
+    first = math.max(time[1] * 1000000 + time[2], first or 0)
 end
+counter = first + ARGV[4] - 1
 local text = string.format('%.0f', counter)
 if not redis.call('SET', KEYS[2], text, condition, 'PX', ARGV[3]) then
     redis.call('DEL', KEYS[1])

@@ -62,6 +62,48 @@ TEST(contend, attempts_when_it_is_its_turn) {
     EXPECT_EQ(machine.outcome(), verdict::none);
 }
 
+TEST(contend, lets_others_go_first_for_a_while_when_asked_to) {
+    auto machine = idle();
+    const contend::turn polite{.rivals = true, .pause = 1ms};
+    EXPECT_EQ(machine.step(polite, at(0s), no_jitter), sleep_until(at(1ms)));
+    EXPECT_EQ(machine.step(contend::told{{0}}, at(500us), no_jitter), sleep_until(at(1ms)));
+    EXPECT_EQ(machine.step(contend::tick{}, at(1ms), no_jitter), attempt);
+}
+
+TEST(contend, who_lost_a_race_for_one_node_parts_from_the_others_and_again_by_twice_as_much) {
+    auto machine = waiting();
+    const auto lose_race = [&](time_point when) {
+        return machine.step(attempted{verdict::contended, tracked_for_ever}, when, no_jitter);
+    };
+    EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), no_jitter), attempt);
+    EXPECT_EQ(machine.spread(), 0s);
+    lose_race(at(2s));
+    EXPECT_EQ(machine.spread(), 100us);
+    constexpr std::uint64_t half = 50'000;
+    EXPECT_EQ(machine.step(contend::told{{0}}, at(3s), half), sleep_until(at(3s + 50us)));
+    EXPECT_EQ(machine.step(contend::told{{0}}, at(3s), half), sleep_until(at(3s + 50us)));
+    EXPECT_EQ(machine.step(contend::tick{}, at(3s + 50us), no_jitter), attempt);
+    lose_race(at(4s));
+    EXPECT_EQ(machine.spread(), 200us);
+}
+
+TEST(contend, begins_with_the_spread_that_was_good_before) {
+    auto machine = idle();
+    machine.step(contend::turn{.rivals = true, .spread = 1ms}, at(0s), no_jitter);
+    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
+    EXPECT_EQ(machine.spread(), 1ms) << "the first attempt was no race";
+    constexpr std::uint64_t some = 700'000;
+    EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), some), sleep_until(at(2s + 700us)));
+}
+
+TEST(contend, holds_what_it_inherits_whether_it_stands_in_line_or_waits) {
+    for (auto machine : {idle(), waiting(), waiting(5)}) {
+        EXPECT_EQ(machine.step(contend::inherited{}, at(2s), no_jitter), finish);
+        EXPECT_EQ(machine.outcome(), verdict::held);
+        EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), no_jitter), ignored);
+    }
+}
+
 TEST(contend, asks_to_be_told_at_once_where_rivals_are_known) {
     auto machine = idle();
     EXPECT_EQ(machine.step(contend::turn{.rivals = true}, at(0s), no_jitter), attempt);

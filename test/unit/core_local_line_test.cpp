@@ -22,6 +22,20 @@ TEST(local_line, gives_the_turn_to_the_first_who_joins) {
     EXPECT_FALSE(line.idle());
 }
 
+TEST(local_line, knows_who_would_follow_the_holder) {
+    local_line line;
+    line.took(alice);
+    EXPECT_EQ(line.heir(), nobody);
+    line.join(bob);
+    line.join(carol);
+    EXPECT_EQ(line.heir(), bob);
+    EXPECT_EQ(line.size(), 2U);
+    line.took(bob);
+    EXPECT_EQ(line.heir(), carol);
+    EXPECT_EQ(line.freed(alice), nobody);
+    EXPECT_EQ(line.holder(), bob);
+}
+
 TEST(local_line, lets_nobody_contend_while_the_process_holds_the_key) {
     local_line line;
     line.took(alice);

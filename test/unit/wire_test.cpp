@@ -50,10 +50,10 @@ TEST(wire, scripts_are_called_by_digest_and_repeated_by_text) {
 TEST(wire, only_a_guarded_acquire_names_the_restart_marker) {
     const keys names{.lock = "k"};
     std::string plain;
-    acquire(plain, false, names, false, "me", 1s, 1h);
+    acquire(plain, false, names, false, "me", 1s, 1h, 1);
     EXPECT_EQ(plain.find("holdfast:node"), std::string::npos);
     std::string guarded;
-    acquire(guarded, false, names, true, "me", 1s, 1h);
+    acquire(guarded, false, names, true, "me", 1s, 1h, 1);
     EXPECT_NE(guarded.find("holdfast:node"), std::string::npos);
     EXPECT_NE(guarded.find("holdfast:quarantine"), std::string::npos);
 }

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "core/time.hpp"
+
+/// Keeps the callers of one process from passing a lock among themselves for ever. Whoever of them
+/// is next asks in the same write as the release, ahead of everybody who waits elsewhere; so once
+/// in a while they leave a gap in which others can come first.
+///
+/// A gap costs little but is in vain where nobody else wants the lock. So it comes after twice the
+/// time whenever nobody used the last one, and soon again when somebody else was met.
+namespace holdfast::core {
+
+class courtesy {
+  public:
+    static constexpr duration soonest = std::chrono::milliseconds(20);
+    static constexpr duration latest = std::chrono::milliseconds(320);
+
+    /// Long enough for others to be told of the release, and to ask.
+    static constexpr duration gap = std::chrono::milliseconds(1);
+
+    /// Somebody of this process was denied by another.
+    void denied() {
+        since_.reset();
+        gave_way_ = false;
+        allowance_ = soonest;
+    }
+
+    /// Somebody of this process got the lock from the servers.
+    void won(time_point now) {
+        if (since_) return;
+        since_ = now;
+        if (gave_way_) allowance_ = std::min(allowance_ * 2, latest);
+        gave_way_ = false;
+    }
+
+    /// Nobody of this process has the lock any more.
+    void freed(time_point now) { freed_at_ = now; }
+
+    /// How long whoever of this process is next has to wait before it asks.
+    duration pause(time_point now) {
+        if (since_ && now - freed_at_ >= gap) since_.reset();  // there was one already
+        if (!since_ || now - *since_ < allowance_) return duration{0};
+        since_.reset();
+        gave_way_ = true;
+        return gap;
+    }
+
+  private:
+    std::optional<time_point> since_;  // the process has had the lock without a gap
+    time_point freed_at_{};
+    duration allowance_ = soonest;
+    bool gave_way_ = false;
+};
+
+}  // namespace holdfast::core

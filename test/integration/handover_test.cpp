@@ -1,0 +1,158 @@
+#include <atomic>
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <thread>
+
+#include "holdfast/asio.hpp"
+#include "integration/quorum.hpp"
+
+/// Leases that go from one waiter of a client to the next without the servers. A slow machine may
+/// take longer for a step than a lease may be passed on, so what must happen is tried many times.
+namespace holdfast::test {
+namespace {
+
+/// Threads that take and leave one lock, and see to it that each is alone, with a larger token.
+class crowd {
+  public:
+    explicit crowd(client& through) : client_(through) {
+        for (int n = 0; n < 4; ++n) threads_.emplace_back([this] { work(); });
+    }
+    ~crowd() { disperse(); }
+
+    bool inherits(std::uint64_t often) const {
+        return eventually(surely, [&] { return client_.statistics().inherited >= often; });
+    }
+
+    void disperse() {
+        done_ = true;
+        for (auto& each : threads_) {
+            if (each.joinable()) each.join();
+        }
+    }
+
+    [[nodiscard]] int violations() const { return violations_; }
+
+  private:
+    void work() {
+        mutex one(client_, "k");
+        while (!done_) {
+            const auto held = one.acquire();
+            if (inside_.fetch_add(1) != 0) ++violations_;
+            if (held.token() <= last_.exchange(held.token())) ++violations_;
+            if (held.lost()) ++violations_;
+            inside_.fetch_sub(1);
+        }
+    }
+
+    client& client_;
+    std::atomic<bool> done_ = false;
+    std::atomic<int> inside_ = 0;
+    std::atomic<std::uint64_t> last_ = 0;
+    std::atomic<int> violations_ = 0;
+    std::vector<std::thread> threads_;
+};
+
+class handover : public testing::Test {
+  protected:
+    /// One holds the lock, a second waits for it and a third behind that one, again and again. The
+    /// second draws tokens for both; it does `work`, and leaves the lock to the third. Returns how
+    /// often that one inherited it.
+    template <typename Work>
+    std::uint64_t inherited(const acquire_options& second, const acquire_options& third,
+                            Work&& work) {
+        mutex one(client_, "k");
+        for (int round = 0; round < 20; ++round) {
+            auto first = one.acquire();
+            auto next = one.async_acquire(second, boost::asio::use_future);
+            auto last = one.async_acquire(third, boost::asio::use_future);
+            first.release();
+            auto held = next.get();
+            work(*held);
+            EXPECT_EQ(held->release(), release_result::released);
+            EXPECT_TRUE(last.get()->verify());
+        }
+        return client_.statistics().inherited;
+    }
+
+    static void nothing(lease&) {}
+
+    redis_server server_;
+    client client_{server_.url()};
+};
+
+TEST_F(handover, goes_on_without_the_server) {
+    crowd threads(client_);
+    ASSERT_TRUE(threads.inherits(200));
+    threads.disperse();
+    const auto counters = client_.statistics();
+    EXPECT_EQ(threads.violations(), 0);
+    EXPECT_EQ(counters.released, counters.acquired);
+    // An acquire and a release for each that did not inherit, and an attempt for each denial.
+    const auto asked = 2 * (counters.acquired - counters.inherited) + counters.denied;
+    EXPECT_LE(quorum::commands_of(server_, "evalsha"), static_cast<std::int64_t>(asked) + 10);
+    EXPECT_FALSE(server_.exists("k"));
+}
+
+TEST_F(handover, goes_on_without_a_quorum_of_servers) {
+    quorum nodes(3);
+    client through(nodes.settings());
+    through.connect();
+    crowd threads(through);
+    ASSERT_TRUE(threads.inherits(50));
+    threads.disperse();
+    EXPECT_EQ(threads.violations(), 0);
+    EXPECT_TRUE(eventually(surely, [&] { return nodes.holders_of("k") == 0; }));
+}
+
+TEST_F(handover, leaves_the_key_to_the_heir) {
+    EXPECT_GT(inherited({}, {}, nothing), 0U);
+    EXPECT_FALSE(server_.exists("k"));
+}
+
+TEST_F(handover, has_no_tokens_without_fencing_and_goes_on_all_the_same) {
+    const acquire_options plain{.fencing = false};
+    EXPECT_GT(inherited(plain, plain, [](lease& held) { EXPECT_EQ(held.token(), 0U); }), 0U);
+}
+
+TEST_F(handover, ends_for_others_who_wait) {
+    crowd threads(client_);
+    ASSERT_TRUE(threads.inherits(10));
+    client other(server_.url());
+    for (int n = 0; n < 3; ++n) {
+        const auto theirs = mutex(other, "k").try_acquire_for(surely);
+        EXPECT_TRUE(theirs);
+    }
+}
+
+TEST_F(handover, does_not_reach_who_would_have_asked_for_another_ttl) {
+    EXPECT_EQ(inherited(with_ttl(10s), with_ttl(11s), nothing), 0U);
+}
+
+TEST_F(handover, does_not_reach_who_would_be_shown_under_another_label) {
+    EXPECT_EQ(inherited({.label = "nightly"}, {.label = "hourly"}, nothing), 0U);
+}
+
+TEST_F(handover, does_not_mix_locks_with_and_without_tokens) {
+    EXPECT_EQ(inherited({.fencing = true}, {.fencing = false}, nothing), 0U);
+}
+
+// The servers may still be about to change the ttl, to less than the heir would believe in.
+TEST_F(handover, does_not_happen_after_an_extension) {
+    EXPECT_EQ(inherited({}, {}, [](lease& held) { held.extend(20s); }), 0U);
+}
+
+TEST_F(handover, does_not_happen_to_a_lease_that_was_lost) {
+    mutex one(client_, "k", {.ttl = 100ms, .renew = false});
+    auto first = one.acquire();
+    auto next = one.async_acquire(boost::asio::use_future);
+    auto last = one.async_acquire(boost::asio::use_future);
+    first.release();
+    auto held = next.get();
+    EXPECT_TRUE(eventually(surely, [&] { return held->lost(); }));
+    held->release();
+    EXPECT_TRUE(last.get());
+    EXPECT_EQ(client_.statistics().inherited, 0U);
+}
+
+}  // namespace
+}  // namespace holdfast::test
