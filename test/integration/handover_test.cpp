@@ -136,7 +136,7 @@ TEST_F(handover, does_not_mix_locks_with_and_without_tokens) {
     EXPECT_EQ(inherited({.fencing = true}, {.fencing = false}, nothing), 0U);
 }
 
-// The servers may still be about to change the ttl, to less than the heir would believe in.
+// What its holder made of it is its holder's.
 TEST_F(handover, does_not_happen_after_an_extension) {
     EXPECT_EQ(inherited({}, {}, [](lease& held) { held.extend(20s); }), 0U);
 }
