@@ -124,6 +124,28 @@ TEST_F(handover, ends_for_others_who_wait) {
     }
 }
 
+// The next in line asks in the same write as the release: without a gap others would never win.
+TEST_F(handover, leaves_a_gap_to_others_between_long_holds) {
+    std::atomic<bool> done = false;
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 3; ++n) {
+        threads.emplace_back([&] {
+            mutex one(client_, "k");
+            while (!done) {
+                const auto held = one.acquire();
+                std::this_thread::sleep_for(30ms);
+            }
+        });
+    }
+    EXPECT_TRUE(eventually(surely, [&] { return client_.statistics().acquired > 5; }));
+    client other(server_.url());
+    for (int n = 0; n < 3; ++n) {
+        EXPECT_TRUE(mutex(other, "k").try_acquire_for(promptly * 4)) << n;
+    }
+    done = true;
+    for (auto& each : threads) each.join();
+}
+
 TEST_F(handover, does_not_reach_who_would_have_asked_for_another_ttl) {
     EXPECT_EQ(inherited(with_ttl(10s), with_ttl(11s), nothing), 0U);
 }

@@ -71,6 +71,27 @@ void check_progress_in(evidence& with, const phase& during) {
     judge(during.end);
 }
 
+/// For how long of the span the key was held by some who took more than a second each.
+std::chrono::nanoseconds held_on_to(const evidence::lane& lane, instant begin, instant end) {
+    std::chrono::nanoseconds sum{};
+    for (const hold* each : lane) {
+        const bool long_one = each->valid_to() - each->acquired > std::chrono::seconds(1);
+        if (!long_one || each->acquired >= end || each->valid_to() <= begin) continue;
+        sum += std::min(each->valid_to(), end) - std::max(each->acquired, begin);
+    }
+    return sum;
+}
+
+/// Whether it waited for one key all the time, and others held on to that for most of it.
+bool stood_behind_long_holds(const evidence& with, const actor& who, instant begin, instant end) {
+    for (const hold& each : with.facts().holds) {
+        if (each.who != who || each.acquired <= end) continue;
+        return each.began <= begin &&
+               held_on_to(with.keys().at(each.key), begin, end) > (end - begin) / 2;
+    }
+    return false;
+}
+
 void check_recovery_in(evidence& with, const phase& calm) {
     const instant bound = calm.begin + with.within().recovery;
     if (calm.end < bound) return;  // interrupted
@@ -84,6 +105,7 @@ void check_recovery_in(evidence& with, const phase& calm) {
     }
     const std::string since = " after all was healed at " + with.seconds(calm.begin);
     for (const actor& who : actors) {
+        if (stood_behind_long_holds(with, who, calm.begin, bound)) continue;
         with.accuse(rule::recovery, bound, to_string(who) + " acquired nothing" + since);
     }
     for (const std::string& key : keys) {

@@ -314,6 +314,26 @@ TEST(storm_checker, sees_who_gets_nothing_after_healing_and_what_cannot_be_had) 
     EXPECT_EQ(story.broken(), rules{rule::recovery});
 }
 
+TEST(storm_checker, excuses_who_stood_behind_long_holds_but_not_behind_a_crowd) {
+    for (const auto length : {1900ms, 900ms}) {
+        invented story;
+        story.note("w2", {.at = 1s, .what = happening::began, .hold = 2, .subject = "pears"});
+        story.phase("calm", 10s);
+        std::uint64_t token = 7;
+        for (instant at = 11s; at < 19s; at += length + 100ms) {
+            story.release("w1", story.acquire("w1", ++token, at), at + length);
+        }
+        story.note("w2", {.at = 20500ms,
+                          .what = happening::acquired,
+                          .hold = 2,
+                          .token = token + 1,
+                          .until = 30s,
+                          .since = 20400ms});
+        story.phase("over", 21s);
+        EXPECT_EQ(story.broken(), length > 1s ? rules{} : rules{rule::recovery});
+    }
+}
+
 TEST(storm_checker, does_not_judge_a_recovery_that_was_interrupted) {
     invented story;
     story.acquire("w1", 7, 2s);
