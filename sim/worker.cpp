@@ -198,7 +198,7 @@ void worker::attempt_decided() {
     if (how == core::acquire::verdict::contended) client_.manners().denied();
     if (how == core::acquire::verdict::held) {
         say("has the lock");
-        client_.manners().won(process_.local());
+        client_.manners().won(acquire_->started_at(), process_.local());
         gained_ = core::found(acquire_->started_at(), acquire_->valid_until(), acquire_->token(),
                               tokens_);
         holder_ = owner_;

@@ -38,7 +38,7 @@ struct holder {
 holder parse_owner(std::string owner);
 
 enum class release_result : std::uint8_t {
-    released,      // the servers held it for us, and no longer do; or the client's next caller has it
+    released,      // the servers held it for us, and no longer do; or our next in line has it
     already_lost,  // they did not hold it for us any more
     unknown,       // too few answered; what is left of it expires with its ttl
 };

@@ -18,8 +18,10 @@ class courtesy {
     static constexpr duration soonest = std::chrono::milliseconds(20);
     static constexpr duration latest = std::chrono::milliseconds(320);
 
-    /// Long enough for others to be told of the release, and to ask.
-    static constexpr duration gap = std::chrono::milliseconds(1);
+    /// Long enough for others to be told of the release, and to ask: twice as long as it took
+    /// ourselves, within these.
+    static constexpr duration shortest_gap = std::chrono::milliseconds(1);
+    static constexpr duration longest_gap = std::chrono::milliseconds(50);
 
     /// Somebody of this process was denied by another.
     void denied() {
@@ -28,8 +30,9 @@ class courtesy {
         allowance_ = soonest;
     }
 
-    /// Somebody of this process got the lock from the servers.
-    void won(time_point now) {
+    /// Somebody of this process got the lock from the servers, which it asked at `asked_at`.
+    void won(time_point asked_at, time_point now) {
+        gap_ = std::clamp((now - asked_at) * 2, shortest_gap, longest_gap);
         if (since_) return;
         since_ = now;
         if (gave_way_) allowance_ = std::min(allowance_ * 2, latest);
@@ -41,17 +44,18 @@ class courtesy {
 
     /// How long whoever of this process is next has to wait before it asks.
     duration pause(time_point now) {
-        if (since_ && now - freed_at_ >= gap) since_.reset();  // there was one already
+        if (since_ && now - freed_at_ >= gap_) since_.reset();  // there was one already
         if (!since_ || now - *since_ < allowance_) return duration{0};
         since_.reset();
         gave_way_ = true;
-        return gap;
+        return gap_;
     }
 
   private:
     std::optional<time_point> since_;  // the process has had the lock without a gap
     time_point freed_at_{};
     duration allowance_ = soonest;
+    duration gap_ = shortest_gap;
     bool gave_way_ = false;
 };
 

@@ -11,8 +11,8 @@
 /// asking any: exclusion is a matter of this process then, and the old holder has let go.
 ///
 ///   it must be        because
-///   unchanged         renewals and extensions are between their holder and the servers, and one may
-///                     still be on its way
+///   unchanged         renewals and extensions are between their holder and the servers, and one
+///                     may still be on its way
 ///   with a token left every holder has a fencing token of its own; the first draws for all, and
 ///                     the servers count on from the last
 ///   young             other processes wait, too; and the heir expects nearly a whole ttl

@@ -158,7 +158,7 @@ void acquisition::win(hold::grant what, core::time_point now) {
         ++counters.inherited;
     } else {
         engine_->waiting().won(key(), {.known = attempts_ > 1, .spread = machine_.spread() / 2},
-                               now);
+                               attempt_->machine().started_at(), now);
         attempt_->became(lease);
     }
     lease->start(now);

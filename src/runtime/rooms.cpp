@@ -73,11 +73,12 @@ void rooms::denied(std::string_view key) {
     found->second.manners.denied();
 }
 
-void rooms::won(std::string_view key, const rivalry& met, core::time_point now) {
+void rooms::won(std::string_view key, const rivalry& met, core::time_point asked_at,
+                core::time_point now) {
     const auto found = rooms_.find(key);
     if (found == rooms_.end()) return;
     found->second.rivals = met;
-    found->second.manners.won(now);
+    found->second.manners.won(asked_at, now);
 }
 
 // A turn can end at once, and its room with it: nothing of the room is used after one.

@@ -63,7 +63,8 @@ class rooms {
 
     /// Somebody of this client met another holder, or got the key from the servers.
     void denied(std::string_view key);
-    void won(std::string_view key, const rivalry& met, core::time_point now);
+    void won(std::string_view key, const rivalry& met, core::time_point asked_at,
+             core::time_point now);
 
     /// A server said that the key changed, or that all keys did.
     void told(std::string_view key, core::node_index where, core::time_point now);

@@ -140,7 +140,7 @@ TEST_F(handover, leaves_a_gap_to_others_between_long_holds) {
     EXPECT_TRUE(eventually(surely, [&] { return client_.statistics().acquired > 5; }));
     client other(server_.url());
     for (int n = 0; n < 3; ++n) {
-        EXPECT_TRUE(mutex(other, "k").try_acquire_for(promptly * 4)) << n;
+        EXPECT_TRUE(mutex(other, "k").try_acquire_for(surely / 2)) << n;
     }
     done = true;
     for (auto& each : threads) each.join();
