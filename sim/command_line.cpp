@@ -70,9 +70,20 @@ bool parse_reduction(std::string_view text, reduction& into) {
     return found != names.end();
 }
 
+bool set_number(options& o, std::string_view name, std::uint64_t value) {
+    const auto count = static_cast<unsigned>(value);
+    if (name == "--seed") return o.seed = value, true;
+    if (name == "--most") return o.most = value, true;
+    if (name == "--jobs") return o.jobs = std::max(1U, count), true;
+    if (name == "--losses") return o.size.losses = count, true;
+    if (name == "--crashes") return o.size.crashes = count, true;
+    if (name == "--expiries") return o.size.expiries = count, true;
+    if (name == "--attempts") return o.size.attempts = count, true;
+    return false;
+}
+
 // Returns false where the value is wrong.
 bool set(options& o, std::string_view name, std::string_view value) {
-    const auto as_number = number(value);
     if (name == "--seeds") return parse_range(value, o.seeds);
     if (name == "--faults") {
         const auto list = fault_set::parse(value);
@@ -81,17 +92,8 @@ bool set(options& o, std::string_view name, std::string_view value) {
     }
     if (name == "--reduction") return parse_reduction(value, o.size.by);
     if (name == "--mutant") return (o.broken = mutant_named(value)) != nullptr;
-    if (!as_number) return false;
-    if (name == "--seed") o.seed = as_number;
-    if (name == "--jobs") o.jobs = static_cast<unsigned>(std::max<std::uint64_t>(1, *as_number));
-    if (name == "--losses") o.size.losses = static_cast<unsigned>(*as_number);
-    if (name == "--crashes") o.size.crashes = static_cast<unsigned>(*as_number);
-    if (name == "--expiries") o.size.expiries = static_cast<unsigned>(*as_number);
-    if (name == "--attempts") o.size.attempts = static_cast<unsigned>(*as_number);
-    if (name == "--most") o.most = *as_number;
-    constexpr std::array known{"--seed",    "--jobs",     "--most",    "--losses",
-                               "--crashes", "--expiries", "--attempts"};
-    return std::ranges::find(known, name) != known.end();
+    const auto as_number = number(value);
+    return as_number && set_number(o, name, *as_number);
 }
 
 std::optional<options> parse(const std::vector<std::string_view>& words) {
