@@ -103,31 +103,28 @@ void leaps::read_until_acting(const state& s, std::uint8_t c, std::uint8_t least
     }
 }
 
-void leaps::lose_after_reading(const state& s, std::uint8_t c, std::uint8_t n) {
-    if (rules_.may_lose(s, c, n)) emit(s, {step::kind::lose, c, n});
+template <typename Then>
+void leaps::read_quietly(const state& s, std::uint8_t c, std::uint8_t n, Then&& then) {
     with_answer(s, c, n, [&](const state& answered) {
         const step read{step::kind::answer, c, n};
         state after = answered;
         rules_.apply(after, read);
         if (rules_.acted()) return;
         path_.push_back(read);
-        lose_after_reading(after, c, n);
+        then(after);
         path_.pop_back();
     });
+}
+
+void leaps::lose_after_reading(const state& s, std::uint8_t c, std::uint8_t n) {
+    if (rules_.may_lose(s, c, n)) emit(s, {step::kind::lose, c, n});
+    read_quietly(s, c, n, [&](const state& after) { lose_after_reading(after, c, n); });
 }
 
 void leaps::crash_after_reading(const state& s, std::uint8_t n) {
     emit(s, {step::kind::crash, 0, n});
     for (std::uint8_t c = 0; c < clients; ++c) {
-        with_answer(s, c, n, [&](const state& answered) {
-            const step read{step::kind::answer, c, n};
-            state after = answered;
-            rules_.apply(after, read);
-            if (rules_.acted()) return;
-            path_.push_back(read);
-            crash_after_reading(after, n);
-            path_.pop_back();
-        });
+        read_quietly(s, c, n, [&](const state& after) { crash_after_reading(after, n); });
     }
 }
 

@@ -57,6 +57,10 @@ class leaps {
     void with_answer(const state& s, std::uint8_t c, std::uint8_t n, Then&& then);
     std::vector<visit_to> ways_to_answer(const state& s, std::uint8_t c, std::uint8_t n);
 
+    /// The same, and the client has read it, where that makes it neither send nor decide.
+    template <typename Then>
+    void read_quietly(const state& s, std::uint8_t c, std::uint8_t n, Then&& then);
+
     void read_until_acting(const state& s, std::uint8_t c, std::uint8_t least);
     void lose_after_reading(const state& s, std::uint8_t c, std::uint8_t n);
     void crash_after_reading(const state& s, std::uint8_t n);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/breakage.hpp"
+#include "sim/test/with_breakage.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -19,14 +19,6 @@ search_result explore_by(reduction by, small_case what) {
     what.compares = true;
     return explore(what);
 }
-
-class with_breakage {
-  public:
-    explicit with_breakage(breakage which) { active_breakage = which; }
-    ~with_breakage() { active_breakage = breakage::none; }
-    with_breakage(const with_breakage&) = delete;
-    with_breakage& operator=(const with_breakage&) = delete;
-};
 
 // Each with another kind of fault, small enough to be seen without any reduction.
 const std::vector<small_case> comparable{

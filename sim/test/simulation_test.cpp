@@ -3,21 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/breakage.hpp"
 #include "sim/mutants.hpp"
 #include "sim/simulation.hpp"
 #include "sim/sweep.hpp"
+#include "sim/test/with_breakage.hpp"
 
 namespace holdfast::sim {
 namespace {
-
-class with_breakage {
-  public:
-    explicit with_breakage(breakage which) { active_breakage = which; }
-    ~with_breakage() { active_breakage = breakage::none; }
-    with_breakage(const with_breakage&) = delete;
-    with_breakage& operator=(const with_breakage&) = delete;
-};
 
 outcome run(const plan& settings, bool traced = false) {
     script_set scripts;
