@@ -18,7 +18,7 @@ keeper::decision keeper::due(time_point now) {
         return {.what = action::announce, .wake_at = valid_until_};
     }
     if (!may_renew()) return {.wake_at = notice_at()};
-    if (now < next_renewal_) return {.wake_at = std::min(next_renewal_, notice_at())};
+    if (now < next_renewal_) return {.wake_at = std::min(renewal_at(), notice_at())};
     renewing_now_ = true;
     return {.what = action::renew, .ttl = ttl_within_hold(now), .wake_at = notice_at()};
 }
@@ -39,6 +39,12 @@ keeper::decision keeper::renewed(const renew& attempt, time_point now) {
 keeper::decision keeper::lose() {
     state_ = state::lost;
     return {.what = action::lose};
+}
+
+time_point keeper::renewal_at() const {
+    const auto step = config_.timing.ttl / 3000;
+    const auto past = next_renewal_.time_since_epoch() % step;
+    return past == duration{0} ? next_renewal_ : next_renewal_ + (step - past);
 }
 
 bool keeper::may_renew() const {

@@ -10,15 +10,6 @@
 namespace holdfast::runtime {
 namespace {
 
-// Leases that come due within one step of the clock are renewed together, in one write: a write and
-// a read for each would cost ten times as much as the renewal itself. 10 ms for a ttl of 30 s.
-core::duration step(const plan& what) { return what.timing.ttl / 3000; }
-
-core::time_point next_step(core::time_point when, core::duration length) {
-    const auto past = when.time_since_epoch() % length;
-    return past == core::duration{0} ? when : when + (length - past);
-}
-
 core::keeper::config keeping(const plan& what, core::time_point sent_at) {
     const auto ttl = what.timing.ttl;
     // A long notice leaves less time to renew in: there must be room for a second try before it.
@@ -97,15 +88,8 @@ void hold::carry_out(const core::keeper::decision& next, core::time_point now) {
         case core::keeper::action::lose: return lose(now);
     }
     if (!ended_ && keeper_.current() != core::keeper::state::lost) {
-        engine_->set(*this, with_others(next.wake_at));
+        engine_->set(*this, next.wake_at);
     }
-}
-
-// Only what comes before the notice is a renewal, and can wait for others.
-core::time_point hold::with_others(core::time_point when) const {
-    const auto notice_at = keeper_.valid_until() - grant_.what->notice;
-    if (when >= notice_at) return when;
-    return std::min(next_step(when, step(*grant_.what)), notice_at);
 }
 
 void hold::announce() {

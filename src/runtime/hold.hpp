@@ -67,7 +67,6 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
   private:
     void due(core::time_point now) override;
     void carry_out(const core::keeper::decision& next, core::time_point now);
-    [[nodiscard]] core::time_point with_others(core::time_point when) const;
     void announce();
     void depart(core::time_point now);  // held no longer
 

@@ -62,6 +62,16 @@ renew disowned(time_point sent, time_point answered) {
     return attempt(sent, renew::disowned{node(0)}, answered);
 }
 
+TEST(keeper, begins_renewals_with_a_step_of_the_clock_but_never_after_the_notice) {
+    keeper lease{standard, at(1ms), deadline};  // a step is 4 ms
+    EXPECT_EQ(lease.due(at(2ms)), sleep_until(at(4s + 4ms)));
+    EXPECT_EQ(held().due(at(2ms)), sleep_until(at(4s))) << "it falls on one";
+    auto late = standard;
+    late.renew_every = 9s - 2ms;
+    keeper almost{late, at(1ms), deadline};
+    EXPECT_EQ(almost.due(at(2ms)), sleep_until(notice));
+}
+
 TEST(keeper, sleeps_until_the_first_renewal) {
     auto lease = held();
     EXPECT_EQ(lease.due(at(0s)), sleep_until(at(4s)));
