@@ -33,6 +33,7 @@ class client final : link_user {
     [[nodiscard]] checkers& watched() { return checkers_; }
     [[nodiscard]] core::local_line& line() { return line_; }
     [[nodiscard]] core::courtesy& manners() { return manners_; }
+    [[nodiscard]] core::rivalry& rivals() { return rivals_; }
     [[nodiscard]] link& to(core::node_index node) { return *links_[node.value]; }
     [[nodiscard]] bool satisfied() const;
     [[nodiscard]] bool idle() const;
@@ -67,6 +68,7 @@ class client final : link_user {
     fenced_register& register_;
     core::local_line line_;
     core::courtesy manners_;
+    core::rivalry rivals_;
     core::owed_releases<owner_id> owed_;
     std::vector<std::unique_ptr<link>> links_;
     std::vector<std::unique_ptr<worker>> workers_;

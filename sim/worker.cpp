@@ -80,7 +80,8 @@ void worker::begin() {
 }
 
 void worker::turn(core::duration pause) {
-    follow(contend_->step(core::contend::turn{.pause = pause}, process_.local(), chance()));
+    follow(contend_->step(core::contend::turn{.others = client_.rivals(), .pause = pause},
+                          process_.local(), chance()));
 }
 
 void worker::told(core::node_index node) {
@@ -195,7 +196,10 @@ core::rival worker::rival() const {
 
 void worker::attempt_decided() {
     const auto how = acquire_->outcome();
-    if (how == core::acquire::verdict::contended) client_.manners().denied();
+    if (how == core::acquire::verdict::contended) {
+        client_.manners().denied();
+        client_.rivals().known = true;
+    }
     if (how == core::acquire::verdict::held) {
         say("has the lock");
         client_.manners().won(acquire_->started_at(), process_.local());
@@ -239,6 +243,7 @@ void worker::stop_waiting() {
     state_ = state::thinking;
     if (acquire_ && !acquire_->decided()) acquire_event(core::acquire::cancelled{});
     if (contend_->outcome() == core::acquire::verdict::held) {
+        if (holder_ == owner_) client_.rivals() = contend_->met();  // not inherited
         client_.line().took(id_);
         return hold();
     }

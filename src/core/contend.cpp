@@ -51,8 +51,8 @@ contend::decision contend::step(const event& happened, time_point now, std::uint
 }
 
 contend::decision contend::on(const turn& ours, time_point now, std::uint64_t) {
-    listens_ = listens_ || (ours.rivals && config_.waits);
-    spread_ = std::max(spread_, ours.spread);
+    listens_ = listens_ || (ours.others.known && config_.waits);
+    spread_ = std::max(spread_, ours.others.spread);
     if (state_ == state::attempting) {
         told_by_ = node_set::first(config_.nodes);  // the running attempt may have come too early
         return {.wake_at = config_.give_up_at};
@@ -106,6 +106,7 @@ contend::decision contend::on(const cancelled&, time_point, std::uint64_t) {
 
 contend::decision contend::attempt() {
     state_ = state::attempting;
+    ++attempts_;
     told_by_ = {};
     stepping_back_ = false;
     raced_ = racing_;

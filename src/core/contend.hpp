@@ -58,6 +58,13 @@ struct denials {
 /// and whether anybody can have one now.
 rival summarize(const denials& said);
 
+/// What a process remembers of those who were after the key, too, when its last caller got it.
+struct rivalry {
+    bool known = false;
+    duration spread{0};  // over which it was good to part from them
+    friend bool operator==(const rivalry&, const rivalry&) = default;
+};
+
 class contend {
   public:
     enum class state : std::uint8_t { idle, attempting, waiting, done };
@@ -73,10 +80,9 @@ class contend {
     };
 
     struct turn {
-        bool rivals = false;  // others than this process have been after the key
-        duration pause{0};    // in which they may go first
-        duration spread{0};   // over which it was good to part from them the last time
-    };                        // nobody of this process stands before us, and none holds the key
+        rivalry others{};
+        duration pause{0};  // in which they may go first
+    };                      // nobody of this process stands before us, and none holds the key
     struct attempted {
         acquire::verdict how;
         rival other{};
@@ -106,8 +112,8 @@ class contend {
     [[nodiscard]] state current() const { return state_; }
     [[nodiscard]] acquire::verdict outcome() const { return outcome_; }
 
-    /// Over how long it parted from rivals in the end.
-    [[nodiscard]] duration spread() const { return spread_; }
+    /// What to remember of it for the next caller. REQUIRES: it got the lock from the servers.
+    [[nodiscard]] rivalry met() const { return {.known = attempts_ > 1, .spread = spread_ / 2}; }
 
   private:
     decision on(const turn& answer, time_point now, std::uint64_t chance);
@@ -131,7 +137,8 @@ class contend {
     state state_ = state::idle;
     acquire::verdict outcome_ = acquire::verdict::none;
     acquire::verdict last_ = acquire::verdict::contended;  // what giving up now would report
-    bool answered_ = false;                                // some attempt has been decided
+    unsigned attempts_ = 0;
+    bool answered_ = false;  // some attempt has been decided
     bool listens_ = false;
     backoff delay_;
     time_point out_since_ = never;  // since when no majority was in reach

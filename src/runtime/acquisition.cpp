@@ -60,8 +60,7 @@ attempt::denial acquisition::denied_by(core::time_point now) const {
 
 void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
 void acquisition::turn(core::duration pause, core::time_point now) {
-    const auto others = engine_->waiting().rivals(key());
-    step(core::contend::turn{.rivals = others.known, .pause = pause, .spread = others.spread}, now);
+    step(core::contend::turn{.others = engine_->waiting().rivals(key()), .pause = pause}, now);
 }
 void acquisition::told(core::node_index where, core::time_point now) {
     step(core::contend::told{where}, now);
@@ -157,8 +156,7 @@ void acquisition::win(hold::grant what, core::time_point now) {
     if (inherited_) {
         ++counters.inherited;
     } else {
-        engine_->waiting().won(key(), {.known = attempts_ > 1, .spread = machine_.spread() / 2},
-                               attempt_->machine().started_at(), now);
+        engine_->waiting().won(key(), machine_.met(), attempt_->machine().started_at(), now);
         attempt_->became(lease);
     }
     lease->start(now);

@@ -61,9 +61,9 @@ hold* rooms::holder(std::string_view key) const {
     return found == rooms_.end() ? nullptr : found->second.holder;
 }
 
-rooms::rivalry rooms::rivals(std::string_view key) const {
+core::rivalry rooms::rivals(std::string_view key) const {
     const auto found = rooms_.find(key);
-    return found == rooms_.end() ? rivalry{} : found->second.rivals;
+    return found == rooms_.end() ? core::rivalry{} : found->second.rivals;
 }
 
 void rooms::denied(std::string_view key) {
@@ -73,7 +73,7 @@ void rooms::denied(std::string_view key) {
     found->second.manners.denied();
 }
 
-void rooms::won(std::string_view key, const rivalry& met, core::time_point asked_at,
+void rooms::won(std::string_view key, const core::rivalry& met, core::time_point asked_at,
                 core::time_point now) {
     const auto found = rooms_.find(key);
     if (found == rooms_.end()) return;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/contend.hpp"
 #include "core/courtesy.hpp"
 #include "core/estate.hpp"
 #include "core/local_line.hpp"
@@ -55,15 +56,11 @@ class rooms {
     [[nodiscard]] hold* holder(std::string_view key) const;
 
     /// What this client has lately learned about others who are after the key.
-    struct rivalry {
-        bool known = false;
-        core::duration spread{0};
-    };
-    [[nodiscard]] rivalry rivals(std::string_view key) const;
+    [[nodiscard]] core::rivalry rivals(std::string_view key) const;
 
     /// Somebody of this client met another holder, or got the key from the servers.
     void denied(std::string_view key);
-    void won(std::string_view key, const rivalry& met, core::time_point asked_at,
+    void won(std::string_view key, const core::rivalry& met, core::time_point asked_at,
              core::time_point now);
 
     /// A server said that the key changed, or that all keys did.
@@ -78,7 +75,7 @@ class rooms {
         core::local_line line{};
         std::vector<contender*> waiting{};
         hold* holder = nullptr;
-        rivalry rivals{};
+        core::rivalry rivals{};
         core::courtesy manners{};
         bool listed = false;  // in `idle_`
     };

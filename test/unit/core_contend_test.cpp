@@ -40,7 +40,7 @@ contend idle(std::size_t count = 1) { return contend{config_for(count)}; }
 /// In an attempt that asks to be told.
 contend attempting(const contend::config& settings) {
     contend machine{settings};
-    machine.step(contend::turn{.rivals = true}, at(0s), no_jitter);
+    machine.step(contend::turn{.others = {.known = true}}, at(0s), no_jitter);
     return machine;
 }
 contend attempting(std::size_t count = 1) { return attempting(config_for(count)); }
@@ -64,7 +64,7 @@ TEST(contend, attempts_when_it_is_its_turn) {
 
 TEST(contend, lets_others_go_first_for_a_while_when_asked_to) {
     auto machine = idle();
-    const contend::turn polite{.rivals = true, .pause = 1ms};
+    const contend::turn polite{.others = {.known = true}, .pause = 1ms};
     EXPECT_EQ(machine.step(polite, at(0s), no_jitter), sleep_until(at(1ms)));
     EXPECT_EQ(machine.step(contend::told{{0}}, at(500us), no_jitter), sleep_until(at(1ms)));
     EXPECT_EQ(machine.step(contend::tick{}, at(1ms), no_jitter), attempt);
@@ -76,22 +76,22 @@ TEST(contend, who_lost_a_race_for_one_node_parts_from_the_others_and_again_by_tw
         return machine.step(attempted{verdict::contended, tracked_for_ever}, when, no_jitter);
     };
     EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), no_jitter), attempt);
-    EXPECT_EQ(machine.spread(), 0s);
+    EXPECT_EQ(machine.met().spread, 0s);
     lose_race(at(2s));
-    EXPECT_EQ(machine.spread(), 100us);
+    EXPECT_EQ(machine.met().spread, 50us) << "half of it is for the next caller";
     constexpr std::uint64_t half = 50'000;
     EXPECT_EQ(machine.step(contend::told{{0}}, at(3s), half), sleep_until(at(3s + 50us)));
     EXPECT_EQ(machine.step(contend::told{{0}}, at(3s), half), sleep_until(at(3s + 50us)));
     EXPECT_EQ(machine.step(contend::tick{}, at(3s + 50us), no_jitter), attempt);
     lose_race(at(4s));
-    EXPECT_EQ(machine.spread(), 200us);
+    EXPECT_EQ(machine.met(), (rivalry{.known = true, .spread = 100us}));
 }
 
 TEST(contend, begins_with_the_spread_that_was_good_before) {
     auto machine = idle();
-    machine.step(contend::turn{.rivals = true, .spread = 1ms}, at(0s), no_jitter);
+    machine.step(contend::turn{.others = {.known = true, .spread = 1ms}}, at(0s), no_jitter);
     machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
-    EXPECT_EQ(machine.spread(), 1ms) << "the first attempt was no race";
+    EXPECT_EQ(machine.met().spread, 500us) << "the first attempt was no race";
     constexpr std::uint64_t some = 700'000;
     EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), some), sleep_until(at(2s + 700us)));
 }
@@ -106,7 +106,7 @@ TEST(contend, holds_what_it_inherits_whether_it_stands_in_line_or_waits) {
 
 TEST(contend, asks_to_be_told_at_once_where_rivals_are_known) {
     auto machine = idle();
-    EXPECT_EQ(machine.step(contend::turn{.rivals = true}, at(0s), no_jitter), attempt);
+    EXPECT_EQ(machine.step(contend::turn{.others = {.known = true}}, at(0s), no_jitter), attempt);
 }
 
 TEST(contend, asks_to_be_told_in_a_second_attempt_that_follows_the_first_denial_at_once) {
@@ -130,7 +130,8 @@ TEST(contend, never_asks_to_be_told_when_it_does_not_wait) {
     auto settings = config_for(1);
     settings.waits = false;
     contend machine{settings};
-    EXPECT_EQ(machine.step(contend::turn{.rivals = true}, at(0s), no_jitter), quiet_attempt);
+    EXPECT_EQ(machine.step(contend::turn{.others = {.known = true}}, at(0s), no_jitter),
+              quiet_attempt);
 }
 
 TEST(contend, is_not_hastened_while_it_stands_in_the_local_line) {
@@ -365,7 +366,7 @@ TEST(contend, waits_for_ever_if_the_caller_does) {
     auto settings = config_for(1);
     settings.give_up_at = never;
     contend machine{settings};
-    EXPECT_EQ(machine.step(contend::turn{.rivals = true}, at(0s), no_jitter),
+    EXPECT_EQ(machine.step(contend::turn{.others = {.known = true}}, at(0s), no_jitter),
               (decision{.what = action::attempt, .wake_at = never, .listens = true}));
     EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_ever}, at(0s), no_jitter),
               sleep_until(at(5s)));
