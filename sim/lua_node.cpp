@@ -10,21 +10,18 @@
 namespace holdfast::sim {
 namespace {
 
-// What the running script works on. C functions of Lua find it through the registry.
-struct running {
-    keyspace* data = nullptr;
-    keyspace::wall_time now{};
-};
-
 constexpr std::size_t most_arguments = 16;
-char context_key = 0;  // its address is the key in Lua's registry
 
-running& context(lua_State* lua) {
-    lua_pushlightuserdata(lua, &context_key);
-    lua_rawget(lua, LUA_REGISTRYINDEX);
-    auto* found = static_cast<running*>(lua_touserdata(lua, -1));
-    lua_pop(lua, 1);
-    return *found;
+// A cycle of Lua's collector walks everything that the libraries made, and little else is alive:
+// it waits until the garbage is ten times as much.
+constexpr int collector_pause = 1000;
+
+// What every run needs waits at the bottom of the stack. Looking it up by name would take as long
+// as many a script.
+enum slot : int { err_name = 1, ok_name, keys_table, arguments_table };
+
+lua_runner::subject& subject_of(lua_State* lua) {
+    return *static_cast<lua_runner::subject*>(lua_touserdata(lua, lua_upvalueindex(1)));
 }
 
 std::string_view text_at(lua_State* lua, int index) {
@@ -60,22 +57,23 @@ void push(lua_State* lua, const value& v) {
     }
 }
 
-std::string field(lua_State* lua, int table, const char* name) {
-    lua_getfield(lua, table, name);
+// The table keeps the text alive.
+std::string_view field(lua_State* lua, int table, slot name) {
+    lua_pushvalue(lua, name);
+    lua_rawget(lua, table);
     const bool is_text = lua_type(lua, -1) == LUA_TSTRING;
-    std::string found(is_text ? text_at(lua, -1) : std::string_view{});
+    const auto found = is_text ? text_at(lua, -1) : std::string_view{};
     lua_pop(lua, 1);
     return found;
 }
 
-value pop(lua_State* lua);
+void pop_into(lua_State* lua, value& result);
 
-value pop_table(lua_State* lua) {
+void read_table(lua_State* lua, value& result) {
     const int table = lua_gettop(lua);
-    value result;
-    if (auto err = field(lua, table, "err"); !err.empty()) {
+    if (auto err = field(lua, table, err_name); !err.empty()) {
         result = value::error(err);
-    } else if (auto ok = field(lua, table, "ok"); !ok.empty()) {
+    } else if (auto ok = field(lua, table, ok_name); !ok.empty()) {
         result = value::status(ok);
     } else {
         result = value::array({});
@@ -83,18 +81,16 @@ value pop_table(lua_State* lua) {
         for (int i = 1;; ++i) {   // an array ends at its first nil
             lua_rawgeti(lua, table, i);
             if (lua_isnil(lua, -1)) break;
-            result.items.push_back(pop(lua));
+            pop_into(lua, result.items.emplace_back());
         }
         lua_pop(lua, 1);
     }
-    lua_pop(lua, 1);
-    return result;
 }
 
-value pop(lua_State* lua) {
-    value result;
+// REQUIRES: `result` is nil.
+void pop_into(lua_State* lua, value& result) {
     switch (lua_type(lua, -1)) {
-        case LUA_TTABLE: return pop_table(lua);
+        case LUA_TTABLE: read_table(lua, result); break;
         case LUA_TSTRING: result = value::bulk(text_at(lua, -1)); break;
         case LUA_TNUMBER:  // a fraction is cut off
             result = value::integer(static_cast<std::int64_t>(lua_tonumber(lua, -1)));
@@ -105,19 +101,21 @@ value pop(lua_State* lua) {
         default: break;
     }
     lua_pop(lua, 1);
+}
+
+value pop(lua_State* lua) {
+    value result;
+    pop_into(lua, result);
     return result;
 }
 
-// Numbers become text with 17 digits, where Lua itself would stop at 14.
-void spell_out_numbers(lua_State* lua, int count) {
-    for (int i = 1; i <= count; ++i) {
-        if (lua_type(lua, i) != LUA_TNUMBER) continue;
-        std::array<char, 64> digits{};
-        const int length =
-            std::snprintf(digits.data(), digits.size(), "%.17g", lua_tonumber(lua, i));
-        lua_pushlstring(lua, digits.data(), static_cast<std::size_t>(length));
-        lua_replace(lua, i);
-    }
+// A number becomes text with 17 digits, where Lua itself would stop at 14.
+void spell_out(lua_State* lua, int number) {
+    std::array<char, 64> digits{};
+    const int length =
+        std::snprintf(digits.data(), digits.size(), "%.17g", lua_tonumber(lua, number));
+    lua_pushlstring(lua, digits.data(), static_cast<std::size_t>(length));
+    lua_replace(lua, number);
 }
 
 // Pushes the answer. Holds nothing that a jump out of a C function would leak.
@@ -127,17 +125,19 @@ bool execute(lua_State* lua) {
         push_tagged(lua, "err", "ERR Please specify at least one argument for this redis lib call");
         return false;
     }
-    spell_out_numbers(lua, count);
     std::array<std::string_view, most_arguments> command;
     for (int i = 0; i < count; ++i) {
-        if (lua_type(lua, i + 1) != LUA_TSTRING) {
+        const auto type = lua_type(lua, i + 1);
+        if (type == LUA_TNUMBER) {
+            spell_out(lua, i + 1);
+        } else if (type != LUA_TSTRING) {
             push_tagged(lua, "err",
                         "ERR Lua redis lib command arguments must be strings or integers");
             return false;
         }
         command[static_cast<std::size_t>(i)] = text_at(lua, i + 1);
     }
-    auto& at = context(lua);
+    auto& at = subject_of(lua);
     const auto answer =
         at.data->execute(std::span(command).first(static_cast<std::size_t>(count)), at.now);
     push(lua, answer);
@@ -151,12 +151,25 @@ int redis_pcall(lua_State* lua) {
 
 int redis_call(lua_State* lua) { return execute(lua) ? 1 : lua_error(lua); }
 
-void push_list(lua_State* lua, keyspace::arguments all) {
-    lua_createtable(lua, static_cast<int>(all.size()), 0);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        push_text(lua, all[i]);
-        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+// From one run to the next most words stay the same; those need not become Lua's again.
+void fill(lua_State* lua, slot table, keyspace::arguments all, std::vector<std::string>& held) {
+    for (; held.size() > all.size(); held.pop_back()) {
+        lua_pushnil(lua);
+        lua_rawseti(lua, table, static_cast<int>(held.size()));
     }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i < held.size() && held[i] == all[i]) continue;
+        if (i == held.size()) held.emplace_back();
+        held[i] = all[i];
+        push_text(lua, all[i]);
+        lua_rawseti(lua, table, static_cast<int>(i) + 1);
+    }
+}
+
+void push_shared_table(lua_State* lua, const char* name) {
+    lua_createtable(lua, most_arguments, 0);
+    lua_pushvalue(lua, -1);
+    lua_setglobal(lua, name);
 }
 
 value pop_failure(lua_State* lua) {
@@ -166,15 +179,25 @@ value pop_failure(lua_State* lua) {
 
 }  // namespace
 
-lua_runner::lua_runner() : lua_(luaL_newstate()) {
+lua_runner::lua_runner() : lua_(lua_newstate(lua_memory::reallocate, &memory_)) {
     auto* lua = lua_.get();
     luaL_openlibs(lua);
+    lua_gc(lua, LUA_GCSETPAUSE, collector_pause);
     lua_createtable(lua, 0, 2);
-    lua_pushcfunction(lua, redis_call);
-    lua_setfield(lua, -2, "call");
-    lua_pushcfunction(lua, redis_pcall);
-    lua_setfield(lua, -2, "pcall");
+    offer("call", redis_call);
+    offer("pcall", redis_pcall);
     lua_setglobal(lua, "redis");
+    push_text(lua, "err");
+    push_text(lua, "ok");
+    push_shared_table(lua, "KEYS");
+    push_shared_table(lua, "ARGV");
+}
+
+// Into the table on top of the stack.
+void lua_runner::offer(const char* name, int (*function)(lua_State*)) {
+    lua_pushlightuserdata(lua_.get(), &subject_);
+    lua_pushcclosure(lua_.get(), function, 1);
+    lua_setfield(lua_.get(), -2, name);
 }
 
 void lua_runner::closer::operator()(lua_State* lua) const { lua_close(lua); }
@@ -192,14 +215,9 @@ lua_runner::script_handle lua_runner::compile(std::string_view text) {
 value lua_runner::run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
                       keyspace& data, keyspace::wall_time now) {
     auto* lua = lua_.get();
-    running at{&data, now};
-    lua_pushlightuserdata(lua, &context_key);
-    lua_pushlightuserdata(lua, &at);
-    lua_rawset(lua, LUA_REGISTRYINDEX);
-    push_list(lua, keys);
-    lua_setglobal(lua, "KEYS");
-    push_list(lua, arguments);
-    lua_setglobal(lua, "ARGV");
+    subject_ = {&data, now};
+    fill(lua, keys_table, keys, keys_);
+    fill(lua, arguments_table, arguments, arguments_);
     lua_rawgeti(lua, LUA_REGISTRYINDEX, script);
     return lua_pcall(lua, 0, 1, 0) == 0 ? pop(lua) : pop_failure(lua);
 }

@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/keyspace.hpp"
+#include "sim/lua_memory.hpp"
 #include "sim/value.hpp"
 
 struct lua_State;
@@ -22,19 +25,35 @@ class lua_runner {
     using script_handle = int;
 
     lua_runner();
+    lua_runner(const lua_runner&) = delete;
+    lua_runner& operator=(const lua_runner&) = delete;
 
     /// Throws std::invalid_argument with the compiler's message if the text is no script.
     script_handle compile(std::string_view text);
 
-    /// One atomic run: the whole script sees one time, as in a server.
+    /// One atomic run: the whole script sees one time, as in a server. Unlike there, the tables
+    /// KEYS and ARGV are those of the last run. REQUIRES: the script only reads them.
     value run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
               keyspace& data, keyspace::wall_time now);
+
+    /// What the running script works on.
+    struct subject {
+        keyspace* data = nullptr;
+        keyspace::wall_time now{};
+    };
 
   private:
     struct closer {
         void operator()(lua_State* lua) const;
     };
+
+    void offer(const char* name, int (*function)(lua_State*));
+
+    lua_memory memory_;
     std::unique_ptr<lua_State, closer> lua_;
+    subject subject_;
+    std::vector<std::string> keys_;  // what KEYS holds, of the last run
+    std::vector<std::string> arguments_;
 };
 
 }  // namespace holdfast::sim
