@@ -19,7 +19,6 @@ const char* name_of(operation what) {
 
 network::network(world& in) : world_(in), chance_(random(in.settings().seed).split(2)) {
     connections_.reserve(64);
-    messages_.reserve(64);
 }
 
 connection_id network::open(std::uint32_t client, std::uint32_t node) {
@@ -37,7 +36,11 @@ void network::send_request(connection_id id, const request& asked, instant depar
     const auto trip = travel(c, departure, true);
     if (!trip.arrives) return;
     const bool breaks = hit(fault::reset_after);
-    const auto index = store({id, asked, {}, breaks});
+    const auto index = unused_message();
+    auto& sent = messages_[index];
+    sent.connection = id;
+    sent.asked = asked;
+    sent.breaks_after = breaks;
     world_.schedule(trip.at, event::kind::request_arrives, index);
     if (breaks) disturb(c.client, c.node, trip.at);
 }
@@ -47,8 +50,12 @@ void network::send_reply(connection_id id, const request& asked, value answer) {
     if (c.closed) return;
     const auto trip = travel(c, world_.now(), false);
     if (!trip.arrives) return;
-    world_.schedule(trip.at, event::kind::reply_arrives,
-                    store({id, asked, std::move(answer), false}));
+    const auto index = unused_message();
+    auto& sent = messages_[index];
+    sent.connection = id;
+    sent.asked = asked;
+    sent.answer = std::move(answer);
+    world_.schedule(trip.at, event::kind::reply_arrives, index);
 }
 
 void network::send_push(connection_id id) {
@@ -69,11 +76,6 @@ void network::break_all_of(std::uint32_t node) {
     for (std::size_t i = 0; i < connections_.size(); ++i) {
         if (connections_[i].node == node) break_connection(static_cast<connection_id>(i));
     }
-}
-
-network::message network::take(std::uint32_t index) {
-    unused_.push_back(index);
-    return std::move(messages_[index]);
 }
 
 void network::cut(std::uint32_t client, std::uint32_t node, instant until, bool up, bool down) {
@@ -99,14 +101,13 @@ void network::disturb_client(std::uint32_t client, instant until) {
     for (std::uint32_t node = 0; node < most_nodes; ++node) disturb(client, node, until);
 }
 
-std::uint32_t network::store(message m) {
+std::uint32_t network::unused_message() {
     if (unused_.empty()) {
-        messages_.push_back(std::move(m));
+        messages_.emplace_back();
         return static_cast<std::uint32_t>(messages_.size() - 1);
     }
     const auto index = unused_.back();
     unused_.pop_back();
-    messages_[index] = std::move(m);
     return index;
 }
 

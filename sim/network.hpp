@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <vector>
 
 #include "sim/message.hpp"
@@ -29,8 +30,8 @@ class network {
     struct message {
         connection_id connection = 0;
         request asked{};
-        value answer{};
-        bool breaks_after = false;  // the connection breaks once this has been delivered
+        value answer{};             // of a reply
+        bool breaks_after = false;  // of a request: the connection breaks once it is delivered
     };
 
     explicit network(world& in);
@@ -50,7 +51,8 @@ class network {
     /// The node went away: all of its connections break.
     void break_all_of(std::uint32_t node);
 
-    message take(std::uint32_t index);
+    /// A message stays where it is until it is discarded, whatever is sent meanwhile.
+    void discard(std::uint32_t index) { unused_.push_back(index); }
     [[nodiscard]] const message& peek(std::uint32_t index) const { return messages_[index]; }
 
     /// Nothing passes between them, in one direction or both, until `until`.
@@ -81,7 +83,7 @@ class network {
         instant at{};
     };
 
-    std::uint32_t store(message m);
+    std::uint32_t unused_message();
     journey travel(connection& c, instant departure, bool up);
     core::duration draw_delay(const connection& c);
     bool hit(fault f);
@@ -89,7 +91,7 @@ class network {
     world& world_;
     random chance_;
     std::vector<connection> connections_;
-    std::vector<message> messages_;
+    std::deque<message> messages_;
     std::vector<std::uint32_t> unused_;
     per_pair<instant> cut_up_{};
     per_pair<instant> cut_down_{};

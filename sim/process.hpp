@@ -92,8 +92,8 @@ class process {
         auto& timer = timers_[which];
         timer.planned = true;
         timer.planned_at = timer.at;
-        world_.schedule(clock_.when(timer.at), event::kind::client_timer, index_, which,
-                        ++timer.generation);
+        world_.schedule(clock_.when(timer.at), event::kind::client_timer, index_,
+                        static_cast<std::uint16_t>(which), ++timer.generation);
     }
 
     world& world_;

@@ -124,28 +124,29 @@ void simulation::request_arrives(const event& e) {
     if (at.stands_still()) {
         return world_.schedule(at.still_until(), e.what, e.subject);
     }
-    at.receive(network_.take(e.subject));
+    at.receive(network_.peek(e.subject));
+    network_.discard(e.subject);
 }
 
 // A process that stands still finds everything waiting for it when it goes on.
 bool simulation::postponed(const event& e, std::uint32_t client) {
     const auto& self = clients_[client]->self();
     if (!self.paused()) return false;
-    world_.schedule(self.paused_until(), e.what, e.subject, e.detail, e.generation);
+    world_.schedule(self.paused_until(), e.what, e.subject, e.slot, e.generation);
     return true;
 }
 
 void simulation::reply_arrives(const event& e) {
-    const auto from = network_.peek(e.subject).connection;
-    const auto to = network_.at(from).client;
+    const auto& reply = network_.peek(e.subject);
+    const auto to = network_.at(reply.connection).client;
     if (postponed(e, to)) return;
-    const auto message = network_.take(e.subject);
-    clients_[to]->on_reply(from, message.asked, message.answer);
+    clients_[to]->on_reply(reply.connection, reply.asked, reply.answer);
+    network_.discard(e.subject);
 }
 
 void simulation::client_timer(const event& e) {
     if (postponed(e, e.subject)) return;
-    clients_[e.subject]->on_timer(e.detail, e.generation);
+    clients_[e.subject]->on_timer(e.slot, e.generation);
     if (!world_.healed() || closing_ || !satisfied()) return;
     closing_ = true;
     world_.schedule(world_.now() + settings_.orphan_bound(), event::kind::close, 0);
