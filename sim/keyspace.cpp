@@ -10,10 +10,17 @@ namespace {
 
 constexpr auto largest = std::numeric_limits<std::int64_t>::max();
 
-bool same_word(std::string_view word, std::string_view upper) {
-    return std::ranges::equal(word, upper, [](char a, char b) {
-        return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 'a' + 'A') : a) == b;
-    });
+// The letters of a short word, in capitals, as one number: so that a word is read once and then
+// compared with many. 0: it is none of ours.
+constexpr std::uint64_t letters(std::string_view word) {
+    if (word.size() > sizeof(std::uint64_t)) return 0;
+    std::uint64_t all = 0;
+    for (const char c : word) {
+        const auto capital = static_cast<unsigned char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+        if (capital < 'A' || capital > 'Z') return 0;
+        all = all << 8U | capital;
+    }
+    return all;
 }
 
 // Strict as the server is: no sign but '-', no leading zero, no space.
@@ -21,7 +28,9 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return std::to_string(number) == text ? std::optional{number} : std::nullopt;
+    const auto digits = text.substr(text.front() == '-' ? 1 : 0);
+    const bool padded = digits.front() == '0' && text != "0";
+    return padded ? std::nullopt : std::optional{number};
 }
 
 std::int64_t milliseconds(keyspace::wall_time now) { return now.count() / 1000; }
@@ -43,8 +52,10 @@ value wrong_arity(std::string_view command) {
 }
 
 value time_of(keyspace::wall_time now) {
-    return value::array({value::bulk(std::to_string(now.count() / 1000000)),
-                         value::bulk(std::to_string(now.count() % 1000000))});
+    std::vector<value> parts(2);
+    parts[0] = {.what = value::kind::bulk, .text = std::to_string(now.count() / 1000000)};
+    parts[1] = {.what = value::kind::bulk, .text = std::to_string(now.count() % 1000000)};
+    return value::array(std::move(parts));
 }
 
 // A condition that may be given once.
@@ -66,16 +77,16 @@ struct set_options {
 std::optional<set_options> parse_set(keyspace::arguments command) {
     set_options o;
     for (std::size_t i = 3; i < command.size(); ++i) {
-        const auto word = command[i];
-        if (same_word(word, "NX") && give(o.nx, o.xx)) continue;
-        if (same_word(word, "XX") && give(o.xx, o.nx)) continue;
-        if (same_word(word, "GET")) {
+        const auto word = letters(command[i]);
+        if (word == letters("NX") && give(o.nx, o.xx)) continue;
+        if (word == letters("XX") && give(o.xx, o.nx)) continue;
+        if (word == letters("GET")) {
             o.get = true;
             continue;
         }
-        if (same_word(word, "KEEPTTL") && give(o.keep_ttl, o.expires)) continue;
-        const bool seconds = same_word(word, "EX");
-        if ((seconds || same_word(word, "PX")) && i + 1 < command.size() &&
+        if (word == letters("KEEPTTL") && give(o.keep_ttl, o.expires)) continue;
+        const bool seconds = word == letters("EX");
+        if ((seconds || word == letters("PX")) && i + 1 < command.size() &&
             give(o.expires, o.keep_ttl)) {
             o.in_seconds = seconds;
             o.expiry = command[++i];
@@ -106,30 +117,35 @@ expiry expiry_of(const set_options& options, keyspace::wall_time now) {
 
 value keyspace::execute(arguments command, wall_time now) {
     struct known {
-        std::string_view name;
+        std::uint64_t name;
         std::size_t least;
         std::size_t most;
         value (keyspace::*run)(arguments, wall_time);
     };
     constexpr std::size_t any = static_cast<std::size_t>(-1);
     static constexpr std::array table{
-        known{"GET", 2, 2, &keyspace::get},         known{"SET", 3, any, &keyspace::set},
-        known{"PTTL", 2, 2, &keyspace::pttl},       known{"DEL", 2, any, &keyspace::del},
-        known{"INCR", 2, 2, &keyspace::incr},       known{"MGET", 2, any, &keyspace::mget},
-        known{"PEXPIRE", 3, 3, &keyspace::pexpire}, known{"EXISTS", 2, any, &keyspace::exists},
+        known{letters("GET"), 2, 2, &keyspace::get},
+        known{letters("SET"), 3, any, &keyspace::set},
+        known{letters("PTTL"), 2, 2, &keyspace::pttl},
+        known{letters("DEL"), 2, any, &keyspace::del},
+        known{letters("INCR"), 2, 2, &keyspace::incr},
+        known{letters("MGET"), 2, any, &keyspace::mget},
+        known{letters("PEXPIRE"), 3, 3, &keyspace::pexpire},
+        known{letters("EXISTS"), 2, any, &keyspace::exists},
     };
-    const auto name = command.front();
+    const auto text = command.front();
+    const auto name = letters(text);
     for (const auto& row : table) {
-        if (!same_word(name, row.name)) continue;
-        if (command.size() < row.least || command.size() > row.most) return wrong_arity(name);
+        if (name != row.name) continue;
+        if (command.size() < row.least || command.size() > row.most) return wrong_arity(text);
         return (this->*row.run)(command, now);
     }
-    if (same_word(name, "TIME")) return command.size() == 1 ? time_of(now) : wrong_arity(name);
-    if (same_word(name, "FLUSHALL") && command.size() == 1) {
+    if (name == letters("TIME")) return command.size() == 1 ? time_of(now) : wrong_arity(text);
+    if (name == letters("FLUSHALL") && command.size() == 1) {
         clear();
         return value::status("OK");
     }
-    return value::error("ERR unknown command '" + std::string(name) + "'");
+    return value::error("ERR unknown command '" + std::string(text) + "'");
 }
 
 value keyspace::get(arguments command, wall_time now) {
@@ -143,9 +159,9 @@ value keyspace::set(arguments command, wall_time now) {
     const auto [expires_at, wrong] = expiry_of(*options, now);
     if (wrong) return *wrong;
     const auto* found = live(command[1], now);
-    const auto old = found ? value::bulk(found->text) : value{};
+    auto old = found && options->get ? value::bulk(found->text) : value{};
     const bool refused = options->nx ? found != nullptr : options->xx && !found;
-    if (refused) return options->get ? old : value{};
+    if (refused) return old;
     const bool keeps = options->keep_ttl && found;
     put(command[1], command[2], keeps ? found->expires_at_ms : expires_at);
     return options->get ? old : value::status("OK");

@@ -1,6 +1,6 @@
 #include "sim/link.hpp"
 
-#include <cstdlib>
+#include <charconv>
 
 #include "sim/breakage.hpp"
 
@@ -15,6 +15,12 @@ core::judge_policy policy_of(const plan& settings) {
 
 std::int64_t in_ms(core::duration d) {
     return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+}
+
+std::int64_t number_in(const std::string& text) {
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
 }
 
 bool is_noscript(const value& answer) {
@@ -114,8 +120,8 @@ void link::now_ready() {
 }
 
 void link::heartbeat(const request& asked, const value& answer) {
-    const auto seconds = std::strtoll(answer.items[0].text.c_str(), nullptr, 10);
-    const auto micros = std::strtoll(answer.items[1].text.c_str(), nullptr, 10);
+    const auto seconds = number_in(answer.items[0].text);
+    const auto micros = number_in(answer.items[1].text);
     judge_.heartbeat(std::chrono::microseconds(seconds * 1'000'000 + micros), asked.sent,
                      process_.local());
     checkers_.clock_seen(process_.index(), node_.value, connection_, process_.when(asked.sent),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <concepts>
 #include <string>
 
 #include "core/judge.hpp"
@@ -13,8 +14,6 @@ namespace holdfast::sim {
 namespace {
 
 constexpr core::duration lost_by_a_crash = std::chrono::seconds(1);
-
-std::string owner_text(owner_id owner) { return "o" + std::to_string(owner); }
 
 owner_id owner_of(std::string_view text) {
     owner_id owner = 0;
@@ -28,13 +27,18 @@ std::int64_t in_ms(core::duration d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-// Up to five keys and four arguments, as the scripts' contracts list them. The keys are constants.
+// Up to five keys and four arguments, as the scripts' contracts list them. The keys are constants;
+// an argument is a number, with a letter before it where it names an owner.
 struct words {
     std::array<std::string_view, 5> key_views;
-    std::array<std::string, 4> texts;
+    std::array<std::array<char, 24>, 4> texts;
     std::array<std::string_view, 4> text_views;
     std::size_t keys = 0;
     std::size_t arguments = 0;
+
+    words() = default;
+    words(const words&) = delete;  // the views would stay behind
+    words& operator=(const words&) = delete;
 
     void key(std::string_view word) { key_views[keys++] = word; }
     void guard(const plan& settings) {
@@ -42,9 +46,12 @@ struct words {
         key(core::marker_key);
         key(core::quarantine_key);
     }
-    void argument(std::string word) { texts[arguments++] = std::move(word); }
-    void finish() {
-        for (std::size_t i = 0; i < arguments; ++i) text_views[i] = texts[i];
+    template <std::integral Number>
+    void argument(Number number, std::string_view prefix = {}) {
+        auto& text = texts[arguments];
+        auto* const digits = std::ranges::copy(prefix, text.data()).out;
+        auto* const end = std::to_chars(digits, text.data() + text.size(), number).ptr;
+        text_views[arguments++] = {text.data(), end};
     }
     [[nodiscard]] keyspace::arguments key_list() const { return std::span(key_views).first(keys); }
     [[nodiscard]] keyspace::arguments argument_list() const {
@@ -52,14 +59,13 @@ struct words {
     }
 };
 
-words words_of(const request& asked, const plan& settings) {
-    words w;
+void spell(words& w, const request& asked, const plan& settings) {
     if (asked.what == operation::enlist) {
         w.key(core::life_key);
         w.guard(settings);
-        w.argument(std::to_string(asked.run));
-        w.argument(std::to_string(asked.ttl_ms));
-        return w;
+        w.argument(asked.run);
+        w.argument(asked.ttl_ms);
+        return;
     }
     w.key(lock_key);
     const bool acquires = asked.what == operation::acquire;
@@ -68,13 +74,15 @@ words words_of(const request& asked, const plan& settings) {
     if (counts) w.key(counter_key);
     if (counts && acquires) w.key(core::life_key);
     if (acquires) w.guard(settings);
-    w.argument(owner_text(asked.owner));
-    if (asked.what == operation::release) return w;
-    const bool commits = asked.what == operation::commit;
-    w.argument(commits ? std::to_string(asked.token) : std::to_string(asked.ttl_ms));
-    w.argument(settings.fencing ? std::to_string(in_ms(settings.fence_retention)) : "0");
-    if (acquires) w.argument(std::to_string(asked.tokens));
-    return w;
+    w.argument(asked.owner, "o");
+    if (asked.what == operation::release) return;
+    if (asked.what == operation::commit) {
+        w.argument(asked.token);
+    } else {
+        w.argument(asked.ttl_ms);
+    }
+    w.argument(settings.fencing ? in_ms(settings.fence_retention) : 0);
+    if (acquires) w.argument(asked.tokens);
 }
 
 }  // namespace
@@ -136,8 +144,8 @@ value node::run_script(const request& asked) {
         return value::error("NOSCRIPT No matching script. Please use EVAL.");
     }
     loaded_ |= bit;
-    auto w = words_of(asked, world_.settings());
-    w.finish();
+    words w;
+    spell(w, asked, world_.settings());
     return scripts_.lua().run(scripts_.of(asked.what), w.key_list(), w.argument_list(), data_,
                               wall());
 }
