@@ -23,6 +23,8 @@ owner_id owner_of(std::string_view text) {
 
 constexpr std::string_view counter_key = "fence";
 
+bool runs_script(operation what) { return what != operation::hello && what != operation::time; }
+
 std::int64_t in_ms(core::duration d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
@@ -113,7 +115,8 @@ void node::receive(const network::message& message) {
     const auto before = owner();
     auto answer = execute(message.asked);
     serving_ = false;
-    checkers_.executed({index_, c.client, message.asked, answer, before, owner(), c.closed});
+    const auto after = runs_script(message.asked.what) ? owner() : before;
+    checkers_.executed({index_, c.client, message.asked, answer, before, after, c.closed});
     if (message.breaks_after) return network_.break_connection(message.connection);
     network_.send_reply(message.connection, message.asked, std::move(answer));
     plan_cycle();
