@@ -12,16 +12,18 @@ namespace {
 
 constexpr std::size_t most_arguments = 16;
 
-// A cycle of Lua's collector walks everything that the libraries made, and little else is alive:
-// it waits until the garbage is ten times as much.
-constexpr int collector_pause = 1000;
+// What every run needs waits at the bottom of the stack: these names, then the scripts. Looking it
+// up would take as long as many a script.
+enum name : int { err_name = 1, ok_name };
 
-// What every run needs waits at the bottom of the stack. Looking it up by name would take as long
-// as many a script.
-enum slot : int { err_name = 1, ok_name, keys_table, arguments_table };
+// What belongs to a script, counted from its handle, which is its place on the stack.
+enum part : int { function, keys_table, arguments_table };
+
+// What redis.call and redis.pcall bring along.
+enum upvalue : int { subject = lua_upvalueindex(1), plain_ok = lua_upvalueindex(2) };
 
 lua_runner::subject& subject_of(lua_State* lua) {
-    return *static_cast<lua_runner::subject*>(lua_touserdata(lua, lua_upvalueindex(1)));
+    return *static_cast<lua_runner::subject*>(lua_touserdata(lua, upvalue::subject));
 }
 
 std::string_view text_at(lua_State* lua, int index) {
@@ -45,7 +47,10 @@ void push(lua_State* lua, const value& v) {
         case value::kind::nil: lua_pushboolean(lua, 0); break;
         case value::kind::integer: lua_pushnumber(lua, static_cast<lua_Number>(v.number)); break;
         case value::kind::bulk: push_text(lua, v.text); break;
-        case value::kind::status: push_tagged(lua, "ok", v.text); break;
+        case value::kind::status:  // scripts only ask whether there is one, so it can be shared
+            if (v.text == "OK") return lua_pushvalue(lua, upvalue::plain_ok);
+            push_tagged(lua, "ok", v.text);
+            break;
         case value::kind::error: push_tagged(lua, "err", v.text); break;
         case value::kind::array:
             lua_createtable(lua, static_cast<int>(v.items.size()), 0);
@@ -58,8 +63,8 @@ void push(lua_State* lua, const value& v) {
 }
 
 // The table keeps the text alive.
-std::string_view field(lua_State* lua, int table, slot name) {
-    lua_pushvalue(lua, name);
+std::string_view field(lua_State* lua, int table, name which) {
+    lua_pushvalue(lua, which);
     lua_rawget(lua, table);
     const bool is_text = lua_type(lua, -1) == LUA_TSTRING;
     const auto found = is_text ? text_at(lua, -1) : std::string_view{};
@@ -151,8 +156,75 @@ int redis_pcall(lua_State* lua) {
 
 int redis_call(lua_State* lua) { return execute(lua) ? 1 : lua_error(lua); }
 
+void push_copy_of_globals(lua_State* lua) {
+    lua_newtable(lua);
+    const int copy = lua_gettop(lua);
+    for (lua_pushnil(lua); lua_next(lua, LUA_GLOBALSINDEX) != 0;) {
+        lua_pushvalue(lua, -2);
+        lua_insert(lua, -2);
+        lua_rawset(lua, copy);
+    }
+}
+
+// For the script, and for us to fill.
+void push_word_table(lua_State* lua, int surroundings, const char* called) {
+    lua_createtable(lua, most_arguments, 0);
+    lua_pushvalue(lua, -1);
+    lua_setfield(lua, surroundings, called);
+}
+
+value pop_failure(lua_State* lua) {
+    auto raised = pop(lua);  // a table {err = ...}, or the text of a fault in the script itself
+    return raised.is(value::kind::error) ? raised : value::error("ERR " + raised.text);
+}
+
+}  // namespace
+
+lua_runner::lua_runner() : lua_(lua_newstate(lua_memory::reallocate, &memory_)) {
+    auto* lua = lua_.get();
+    luaL_openlibs(lua);
+    lua_createtable(lua, 0, 2);
+    offer("call", redis_call);
+    offer("pcall", redis_pcall);
+    lua_setglobal(lua, "redis");
+    push_text(lua, "err");
+    push_text(lua, "ok");
+}
+
+// Into the table on top of the stack.
+void lua_runner::offer(const char* called, int (*command)(lua_State*)) {
+    lua_pushlightuserdata(lua_.get(), &subject_);
+    push_tagged(lua_.get(), "ok", "OK");
+    lua_pushcclosure(lua_.get(), command, 2);
+    lua_setfield(lua_.get(), -2, called);
+}
+
+void lua_runner::closer::operator()(lua_State* lua) const { lua_close(lua); }
+
+lua_runner::script_handle lua_runner::compile(std::string_view text) {
+    auto* lua = lua_.get();
+    if (luaL_loadbuffer(lua, text.data(), text.size(), "@script") != 0) {
+        const std::string why(text_at(lua, -1));
+        lua_pop(lua, 1);
+        throw std::invalid_argument(why);
+    }
+    const script_handle script = lua_gettop(lua);
+    luaL_checkstack(lua, LUA_MINSTACK, "too many scripts");
+    push_copy_of_globals(lua);
+    const int surroundings = lua_gettop(lua);
+    push_word_table(lua, surroundings, "KEYS");
+    push_word_table(lua, surroundings, "ARGV");
+    lua_pushvalue(lua, surroundings);
+    lua_setfenv(lua, script);
+    lua_remove(lua, surroundings);
+    words_.resize(static_cast<std::size_t>(lua_gettop(lua)) + 1);
+    return script;
+}
+
 // From one run to the next most words stay the same; those need not become Lua's again.
-void fill(lua_State* lua, slot table, keyspace::arguments all, std::vector<std::string>& held) {
+void lua_runner::fill(int table, keyspace::arguments all) {
+    auto* lua = lua_.get();
+    auto& held = words_[static_cast<std::size_t>(table)];
     for (; held.size() > all.size(); held.pop_back()) {
         lua_pushnil(lua);
         lua_rawseti(lua, table, static_cast<int>(held.size()));
@@ -166,59 +238,13 @@ void fill(lua_State* lua, slot table, keyspace::arguments all, std::vector<std::
     }
 }
 
-void push_shared_table(lua_State* lua, const char* name) {
-    lua_createtable(lua, most_arguments, 0);
-    lua_pushvalue(lua, -1);
-    lua_setglobal(lua, name);
-}
-
-value pop_failure(lua_State* lua) {
-    auto raised = pop(lua);  // a table {err = ...}, or the text of a fault in the script itself
-    return raised.is(value::kind::error) ? raised : value::error("ERR " + raised.text);
-}
-
-}  // namespace
-
-lua_runner::lua_runner() : lua_(lua_newstate(lua_memory::reallocate, &memory_)) {
-    auto* lua = lua_.get();
-    luaL_openlibs(lua);
-    lua_gc(lua, LUA_GCSETPAUSE, collector_pause);
-    lua_createtable(lua, 0, 2);
-    offer("call", redis_call);
-    offer("pcall", redis_pcall);
-    lua_setglobal(lua, "redis");
-    push_text(lua, "err");
-    push_text(lua, "ok");
-    push_shared_table(lua, "KEYS");
-    push_shared_table(lua, "ARGV");
-}
-
-// Into the table on top of the stack.
-void lua_runner::offer(const char* name, int (*function)(lua_State*)) {
-    lua_pushlightuserdata(lua_.get(), &subject_);
-    lua_pushcclosure(lua_.get(), function, 1);
-    lua_setfield(lua_.get(), -2, name);
-}
-
-void lua_runner::closer::operator()(lua_State* lua) const { lua_close(lua); }
-
-lua_runner::script_handle lua_runner::compile(std::string_view text) {
-    auto* lua = lua_.get();
-    if (luaL_loadbuffer(lua, text.data(), text.size(), "@script") != 0) {
-        const std::string why(text_at(lua, -1));
-        lua_pop(lua, 1);
-        throw std::invalid_argument(why);
-    }
-    return luaL_ref(lua, LUA_REGISTRYINDEX);
-}
-
 value lua_runner::run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
                       keyspace& data, keyspace::wall_time now) {
     auto* lua = lua_.get();
     subject_ = {&data, now};
-    fill(lua, keys_table, keys, keys_);
-    fill(lua, arguments_table, arguments, arguments_);
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, script);
+    fill(script + keys_table, keys);
+    fill(script + arguments_table, arguments);
+    lua_pushvalue(lua, script + function);
     return lua_pcall(lua, 0, 1, 0) == 0 ? pop(lua) : pop_failure(lua);
 }
 

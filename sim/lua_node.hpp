@@ -31,8 +31,8 @@ class lua_runner {
     /// Throws std::invalid_argument with the compiler's message if the text is no script.
     script_handle compile(std::string_view text);
 
-    /// One atomic run: the whole script sees one time, as in a server. Unlike there, the tables
-    /// KEYS and ARGV are those of the last run. REQUIRES: the script only reads them.
+    /// One atomic run: the whole script sees one time, as in a server. Unlike there, a script keeps
+    /// its tables KEYS and ARGV from run to run. REQUIRES: it only reads them.
     value run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
               keyspace& data, keyspace::wall_time now);
 
@@ -47,13 +47,13 @@ class lua_runner {
         void operator()(lua_State* lua) const;
     };
 
-    void offer(const char* name, int (*function)(lua_State*));
+    void offer(const char* called, int (*command)(lua_State*));
+    void fill(int table, keyspace::arguments all);
 
     lua_memory memory_;
     std::unique_ptr<lua_State, closer> lua_;
     subject subject_;
-    std::vector<std::string> keys_;  // what KEYS holds, of the last run
-    std::vector<std::string> arguments_;
+    std::vector<std::vector<std::string>> words_;  // what is in each KEYS and ARGV, by its place
 };
 
 }  // namespace holdfast::sim
