@@ -45,7 +45,7 @@ void network::send_request(connection_id id, const request& asked, instant depar
     if (breaks) disturb(c.client, c.node, trip.at);
 }
 
-void network::send_reply(connection_id id, const request& asked, value answer) {
+void network::send_reply(connection_id id, const request& asked, value&& answer) {
     auto& c = connections_[id];
     if (c.closed) return;
     const auto trip = travel(c, world_.now(), false);

@@ -43,7 +43,7 @@ class network {
     void close(connection_id id) { connections_[id].closed = true; }
 
     void send_request(connection_id id, const request& asked, instant departure);
-    void send_reply(connection_id id, const request& asked, value answer);
+    void send_reply(connection_id id, const request& asked, value&& answer);
     void send_push(connection_id id);
 
     /// The connection breaks; the client hears of it after the usual delay.

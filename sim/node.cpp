@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <concepts>
 #include <string>
 
 #include "core/judge.hpp"
@@ -48,8 +47,7 @@ struct words {
         key(core::marker_key);
         key(core::quarantine_key);
     }
-    template <std::integral Number>
-    void argument(Number number, std::string_view prefix = {}) {
+    void argument(std::int64_t number, std::string_view prefix = {}) {
         auto& text = texts[arguments];
         auto* const digits = std::ranges::copy(prefix, text.data()).out;
         auto* const end = std::to_chars(digits, text.data() + text.size(), number).ptr;
@@ -78,11 +76,8 @@ void spell(words& w, const request& asked, const plan& settings) {
     if (acquires) w.guard(settings);
     w.argument(asked.owner, "o");
     if (asked.what == operation::release) return;
-    if (asked.what == operation::commit) {
-        w.argument(asked.token);
-    } else {
-        w.argument(asked.ttl_ms);
-    }
+    const bool commits = asked.what == operation::commit;
+    w.argument(commits ? static_cast<std::int64_t>(asked.token) : asked.ttl_ms);
     w.argument(settings.fencing ? in_ms(settings.fence_retention) : 0);
     if (acquires) w.argument(asked.tokens);
 }
