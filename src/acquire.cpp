@@ -76,6 +76,7 @@ acquisition acquire(const shared_client& through, const wish& what, std::stop_to
              .waits = waits,
              .give_up_at = waits ? what.give_up_at : clock::time_point::max()},
             [&](runtime::acquisition&) { engine.driving().finished(caller); });
+        engine.driving().will_wait();
         operation->start(now);
         engine.submit();
         wait_for(*operation, engine, caller, lock, std::move(stop));

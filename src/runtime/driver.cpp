@@ -17,6 +17,12 @@ namespace {
 // As background_until_: it is not asleep, and will look before it sleeps.
 constexpr auto awake = core::time_point::min();
 
+// Whoever polls keeps the time for what is due that soon: waking another thread, and being woken by
+// it, costs more than a timeout that is likely to come.
+constexpr auto soon = std::chrono::milliseconds(10);
+
+bool is_soon(core::time_point when) { return when != core::never && when - clock::now() < soon; }
+
 // Waits are relative: condition variables know no CLOCK_BOOTTIME. After a suspend they are late,
 // and what counts is compared with the right clock anyway.
 void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
@@ -42,6 +48,7 @@ driver::driver(std::mutex& guard, machinery& driven)
 driver::~driver() = default;
 
 void driver::wait(std::unique_lock<std::mutex>& lock, waiter& who) {
+    expected_ = {};
     while (!who.done) {
         if (driving_ || (successor_ != nullptr && successor_ != &who)) {
             sleep(lock, who);
@@ -68,8 +75,18 @@ void driver::finished(waiter& who) {
 void driver::attend_by(core::time_point when) {
     start_background();
     if (when >= background_until_) return;
+    if (looks_itself() && is_soon(when)) {
+        left_to_caller_ = true;
+        return;
+    }
     background_until_ = when;
     wake_background();
+}
+
+// A thread that drives looks at the timers before it polls again; one that is about to wait, too.
+bool driver::looks_itself() const {
+    const auto self = std::this_thread::get_id();
+    return (driving_ && driver_ != nullptr && driver_thread_ == self) || expected_ == self;
 }
 
 void driver::call_back(std::function<void()> callback) {
@@ -126,7 +143,7 @@ void driver::poll_sources(std::unique_lock<std::mutex>& lock, core::time_point u
     polled_.assign(1, {alarm_.descriptor(), POLLIN, 0});
     for (const auto& each : sources_) polled_.push_back({each.descriptor, POLLIN, 0});
     polling_ = true;
-    const bool timed = until != core::never && !left_to_background(until);
+    const bool timed = until != core::never && (is_soon(until) || !left_to_background(until));
     lock.unlock();
     const auto timeout = to_timespec(until);
     ::ppoll(polled_.data(), polled_.size(), timed ? &timeout : nullptr, nullptr);
@@ -176,6 +193,7 @@ void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
 }
 
 void driver::pass_on() {
+    if (std::exchange(left_to_caller_, false)) attend_by(driven_.wake_at());
     if (driving_ || successor_ != nullptr) return;
     const auto next = std::find_if(sleepers_.begin(), sleepers_.end(),
                                    [](const waiter* sleeper) { return !sleeper->done; });

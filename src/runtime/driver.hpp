@@ -91,6 +91,9 @@ class driver {
     /// True while a thread is about to drive: it begins by writing what is appended until then.
     [[nodiscard]] bool about_to_drive() const { return successor_ != nullptr || ringing_; }
 
+    /// With the lock held: this thread is about to call wait(), and looks at the timers there.
+    void will_wait() { expected_ = std::this_thread::get_id(); }
+
     /// Makes sure that somebody will look by `when`, even if nobody waits.
     void attend_by(core::time_point when);
 
@@ -114,6 +117,7 @@ class driver {
     void turn(std::unique_lock<std::mutex>& lock);
     void poll_sources(std::unique_lock<std::mutex>& lock, core::time_point until);
     bool left_to_background(core::time_point until);
+    [[nodiscard]] bool looks_itself() const;
     void run_context(std::unique_lock<std::mutex>& lock, core::time_point until);
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who);
     void pass_on();
@@ -132,6 +136,8 @@ class driver {
     bool driving_ = false;
     waiter* driver_ = nullptr;  // null while the background thread drives
     std::thread::id driver_thread_{};
+    std::thread::id expected_{};   // has promised to wait
+    bool left_to_caller_ = false;  // some timer, since the last caller left
     std::list<waiter*> sleepers_;
     std::vector<std::shared_ptr<bell>> to_ring_;  // of callers whose operations are finished
     bool ringing_ = false;
