@@ -4,9 +4,7 @@
 
 namespace holdfast::core {
 
-std::uint32_t tokens_for(std::size_t behind) {
-    return static_cast<std::uint32_t>(std::min<std::size_t>(behind + 1, most_holders));
-}
+std::uint32_t tokens_for(std::size_t behind) { return behind == 0 ? 1 : most_holders; }
 
 bool may_inherit(const estate& left, const timing& granted, const timing& wished, time_point now) {
     const bool equal = granted.ttl == wished.ttl && granted.guard() == wished.guard();

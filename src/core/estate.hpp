@@ -34,7 +34,8 @@ inline constexpr std::uint32_t most_holders = 16;
 /// How long they may go on, if their leases are not even shorter: what others wait at most for it.
 inline constexpr duration longest_succession = std::chrono::milliseconds(20);
 
-/// How many tokens to draw for a caller with so many others of its process behind it.
+/// How many tokens to draw for a caller with so many others of its process behind it. Few can be
+/// many heirs: who lets go while others wait is often soon in line again.
 std::uint32_t tokens_for(std::size_t behind);
 
 /// `granted`, `wished`: what it was asked for with, and what the heir would have asked with.
