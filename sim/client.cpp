@@ -52,8 +52,8 @@ bool client::idle() const {
     return std::ranges::all_of(workers_, [](const auto& each) { return each->idle(); });
 }
 
-void client::pass_turn(std::optional<core::local_id> next, core::duration pause) {
-    if (auto* const whose = find(next)) whose->turn(pause);
+void client::pass_turn(std::optional<core::local_id> next, const core::courtesy::gap& left) {
+    if (auto* const whose = find(next)) whose->turn(left);
 }
 
 void client::gather() {

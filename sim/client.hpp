@@ -43,7 +43,7 @@ class client final : link_user {
     [[nodiscard]] worker* find(std::optional<core::local_id> who);
 
     /// Hands the turn to whoever the line says.
-    void pass_turn(std::optional<core::local_id> next, core::duration pause = {});
+    void pass_turn(std::optional<core::local_id> next, const core::courtesy::gap& left = {});
 
     /// Sends a release now if the node is in reach; keeps it as owed until it is answered.
     void release_on(core::node_index node, const request& asked, core::time_point until,

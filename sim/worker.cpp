@@ -76,12 +76,14 @@ void worker::begin() {
     process_.arm(slot_of(timer::contend), wishes.give_up_at);
     say("wants the lock");
     if (settings.crowds && client_.line().idle()) client_.gather();
-    if (client_.line().join(id_)) turn(client_.manners().pause(process_.local()));
+    if (client_.line().join(id_)) turn(client_.manners().next(process_.local()));
 }
 
-void worker::turn(core::duration pause) {
-    follow(contend_->step(core::contend::turn{.others = client_.rivals(), .pause = pause},
-                          process_.local(), chance()));
+void worker::turn(const core::courtesy::gap& left) {
+    follow(contend_->step(
+        core::contend::turn{
+            .others = client_.rivals(), .pause = left.pause, .head_start = left.head_start},
+        process_.local(), chance()));
 }
 
 void worker::told(core::node_index node) {
@@ -243,7 +245,7 @@ void worker::stop_waiting() {
     state_ = state::thinking;
     if (acquire_ && !acquire_->decided()) acquire_event(core::acquire::cancelled{});
     if (contend_->outcome() == core::acquire::verdict::held) {
-        if (holder_ == owner_) client_.rivals() = contend_->met();  // not inherited
+        if (holder_ == owner_) client_.rivals() = contend_->met(gained_);  // not inherited
         client_.line().took(id_);
         return hold();
     }

@@ -7,6 +7,7 @@
 
 #include "core/acquire.hpp"
 #include "core/contend.hpp"
+#include "core/courtesy.hpp"
 #include "core/estate.hpp"
 #include "core/keeper.hpp"
 #include "core/local_line.hpp"
@@ -31,7 +32,7 @@ class worker {
     void start();
 
     // Events, from the client.
-    void turn(core::duration pause = {});  // in the local line
+    void turn(const core::courtesy::gap& left = {});  // in the local line
     void answered(core::node_index node, const request& asked, const value& answer);
     void unknown(core::node_index node, const request& asked);
     [[nodiscard]] bool still_wanted(core::node_index node, const request& asked) const;

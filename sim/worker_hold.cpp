@@ -135,9 +135,9 @@ void worker::let_go() {
     renew_.reset();
     const auto next = client_.line().freed(id_);
     client_.manners().freed(process_.local());
-    const auto pause = next ? client_.manners().pause(process_.local()) : core::duration{0};
+    const auto gap = next ? client_.manners().next(process_.local()) : core::courtesy::gap{};
     think();
-    client_.pass_turn(next, pause);
+    client_.pass_turn(next, gap);
 }
 
 void worker::send_release() {

@@ -20,11 +20,6 @@ constexpr duration expiry_jitter = std::chrono::milliseconds(3);
 constexpr duration shortest_spread = std::chrono::milliseconds(2);
 constexpr duration longest_spread = std::chrono::milliseconds(128);
 
-// The same for those who race for the vote of one node: nothing is split there, but every attempt
-// that comes too late is work for the server in vain.
-constexpr duration shortest_race = std::chrono::microseconds(100);
-constexpr duration longest_race = std::chrono::milliseconds(4);
-
 }  // namespace
 
 rival summarize(const denials& said) {
@@ -50,16 +45,24 @@ contend::decision contend::step(const event& happened, time_point now, std::uint
     return std::visit([&](const auto& e) { return on(e, now, chance); }, happened);
 }
 
-contend::decision contend::on(const turn& ours, time_point now, std::uint64_t) {
+contend::decision contend::on(const turn& ours, time_point now, std::uint64_t chance) {
+    others_ = ours.others;
     listens_ = listens_ || (ours.others.known && config_.waits);
     spread_ = std::max(spread_, ours.others.spread);
     if (state_ == state::attempting) {
         told_by_ = node_set::first(config_.nodes);  // the running attempt may have come too early
         return {.wake_at = config_.give_up_at};
     }
-    if (ours.pause == duration{0}) return attempt();
+    const auto pause = giving_way(ours, chance);
+    if (pause == duration{0} || now + pause >= config_.give_up_at) return attempt();
     stepping_back_ = true;
-    return sleep_until(now + ours.pause);
+    return sleep_until(now + pause);
+}
+
+duration contend::giving_way(const turn& ours, std::uint64_t chance) const {
+    const bool gives_way = config_.nodes == 1 && ours.others.known && ours.head_start > duration{0};
+    if (!gives_way) return ours.pause;
+    return std::max(ours.pause, ours.head_start + while_away(spread_, chance));
 }
 
 contend::decision contend::on(const attempted& answer, time_point now, std::uint64_t chance) {
@@ -87,7 +90,10 @@ contend::decision contend::on(const told& answer, time_point now, std::uint64_t 
     told_by_.insert(answer.node);
     if (state_ == state::attempting) return {.wake_at = config_.give_up_at};
     if (stepping_back_) return sleep_until(wake_at_);
-    if (told_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
+    if (told_by_.size() >= majority(config_.nodes)) {
+        brisk_ = now - listening_since_ < rivalry::longest;
+        return attempt_apart(now, chance);
+    }
     if (spread_ != duration{0}) return sleep_until(wake_at_);  // a rival's crumbs, most likely
     return sleep_until(
         std::min(wake_at_, now + settling_time + fraction_of(settling_time, chance)));
@@ -111,14 +117,15 @@ contend::decision contend::attempt() {
     stepping_back_ = false;
     raced_ = racing_;
     racing_ = false;
-    return {.what = action::attempt, .wake_at = config_.give_up_at, .listens = listens_};
+    const bool listens = listens_ && !in_brisk_race();
+    return {.what = action::attempt, .wake_at = config_.give_up_at, .listens = listens};
 }
 
 // All who wait are told at the same moment. Where that has split the vote before, chance parts
-// them.
+// them. The vote of one node goes to the first who asks.
 contend::decision contend::attempt_apart(time_point now, std::uint64_t chance) {
     racing_ = true;
-    if (spread_ == duration{0}) return attempt();
+    if (config_.nodes == 1 || spread_ == duration{0}) return attempt();
     stepping_back_ = true;
     return sleep_until(now + fraction_of(spread_, chance));
 }
@@ -148,10 +155,10 @@ contend::decision contend::after_contention(const rival& other, time_point now,
     if (!listened) return attempt();
     if (config_.nodes > 1) {
         spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
-    } else if (raced_) {
-        spread_ = std::clamp(spread_ * 2, shortest_race, longest_race);
     }
     if (told_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
+    if (in_brisk_race()) return stay_away(now, chance);
+    listening_since_ = now;
     return sleep_until(next_look(other, now, chance));
 }
 
@@ -159,6 +166,18 @@ contend::decision contend::step_back(time_point now, std::uint64_t chance) {
     stepping_back_ = true;
     spread_ = std::clamp(spread_ * 2, shortest_spread, longest_spread);
     return sleep_until(now + spread_ / 2 + fraction_of(spread_ / 2, chance));
+}
+
+contend::decision contend::stay_away(time_point now, std::uint64_t chance) {
+    stepping_back_ = true;
+    spread_ = wider(spread_);
+    return sleep_until(now + while_away(spread_, chance));
+}
+
+rivalry contend::met(const estate& gained) const {
+    const bool denied = attempts_ > 1;
+    if (config_.nodes > 1) return {.known = denied, .spread = spread_ / 2};
+    return others_.after({.denied = denied, .raced = raced_, .spread = spread_, .gained = gained});
 }
 
 contend::decision contend::after_outage(const attempted& answer, time_point now,

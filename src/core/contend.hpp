@@ -7,6 +7,7 @@
 #include "core/acquire.hpp"
 #include "core/backoff.hpp"
 #include "core/node_set.hpp"
+#include "core/rivalry.hpp"
 #include "core/time.hpp"
 
 /// Decides for one caller when to attempt, when to wait, and when to give up.
@@ -19,18 +20,24 @@
 ///
 ///                idle            attempting              waiting             done
 ///   turn         attempt, after  remember                attempt, after      ignored
-///                the pause                               the pause
+///                giving way                              giving way
 ///   attempted    asserted        hold, wait or give up   asserted            ignored: cancelled
 ///   inherited    done: held      asserted                done: held          ignored
 ///   told         ignored: the    remember: the answer    attempt, or soon    ignored
 ///                attempt asks    may be older than it    after (N > 1); not
-///                                                        after a split vote
+///                                                        while it steps back
 ///   tick         give up if the caller's time is over    attempt or give up  ignored
 ///   cancelled    done            done; the caller        done                ignored
 ///                                cancels the acquire
 ///
 /// Asking to be told costs the server something, so the first attempt does not. Once it was denied
 /// in vain, the next one follows at once and asks; where rivals are known, the first one does.
+///
+/// All who wait at one server are told of a release at the same moment, and most of them ask in
+/// vain. So who lost such a race stays away for a while, without being told of anything, and comes
+/// back as one who asks for the first time. Where the lock is held for long that would only be one
+/// more attempt, and it goes on waiting to be told. Nobody stays away for longer than
+/// rivalry::longest.
 ///
 /// Giving up reports what the last attempt met; unreachable, if the first has not been answered.
 ///
@@ -58,13 +65,6 @@ struct denials {
 /// and whether anybody can have one now.
 rival summarize(const denials& said);
 
-/// What a process remembers of those who were after the key, too, when its last caller got it.
-struct rivalry {
-    bool known = false;
-    duration spread{0};  // over which it was good to part from them
-    friend bool operator==(const rivalry&, const rivalry&) = default;
-};
-
 class contend {
   public:
     enum class state : std::uint8_t { idle, attempting, waiting, done };
@@ -81,8 +81,9 @@ class contend {
 
     struct turn {
         rivalry others{};
-        duration pause{0};  // in which they may go first
-    };                      // nobody of this process stands before us, and none holds the key
+        duration pause{0};       // in which they may go first
+        duration head_start{0};  // what they need for that; zero unless we have just had the lock
+    };                           // nobody of this process stands before us, and none holds the key
     struct attempted {
         acquire::verdict how;
         rival other{};
@@ -113,7 +114,7 @@ class contend {
     [[nodiscard]] acquire::verdict outcome() const { return outcome_; }
 
     /// What to remember of it for the next caller. REQUIRES: it got the lock from the servers.
-    [[nodiscard]] rivalry met() const { return {.known = attempts_ > 1, .spread = spread_ / 2}; }
+    [[nodiscard]] rivalry met(const estate& gained) const;
 
   private:
     decision on(const turn& answer, time_point now, std::uint64_t chance);
@@ -126,10 +127,13 @@ class contend {
     decision attempt();
     decision attempt_apart(time_point now, std::uint64_t chance);
     decision step_back(time_point now, std::uint64_t chance);
+    decision stay_away(time_point now, std::uint64_t chance);
     decision finish(acquire::verdict how);
     decision sleep_until(time_point when);
     decision after_contention(const rival& other, time_point now, std::uint64_t chance);
     decision after_outage(const attempted& answer, time_point now, std::uint64_t chance);
+    [[nodiscard]] duration giving_way(const turn& ours, std::uint64_t chance) const;
+    [[nodiscard]] bool in_brisk_race() const { return config_.nodes == 1 && raced_ && brisk_; }
     [[nodiscard]] bool unanswered() const { return state_ == state::attempting && !answered_; }
     [[nodiscard]] time_point next_look(const rival& other, time_point now, std::uint64_t chance);
 
@@ -148,6 +152,9 @@ class contend {
     duration spread_{0};          // over how long rivals part; zero: there was no need yet
     bool racing_ = false;         // the next attempt begins because the key went away
     bool raced_ = false;          // the last one did
+    bool brisk_ = false;          // the key went away soon after we asked to be told
+    time_point listening_since_{};
+    rivalry others_{};  // as they were remembered
 };
 
 }  // namespace holdfast::core

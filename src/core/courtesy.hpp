@@ -9,8 +9,10 @@
 /// is next asks in the same write as the release, ahead of everybody who waits elsewhere; so once
 /// in a while they leave a gap in which others can come first.
 ///
-/// A gap costs little but is in vain where nobody else wants the lock. So it comes after twice the
-/// time whenever nobody used the last one, and soon again when somebody else was met.
+/// Where others are known to wait, it is left whenever the process lets go (core::contend). Where
+/// they are not, a gap costs little but is in vain where nobody else wants the lock. So it comes
+/// after twice the time whenever nobody used the last one, and soon again when somebody else was
+/// met.
 namespace holdfast::core {
 
 class courtesy {
@@ -22,6 +24,7 @@ class courtesy {
     /// ourselves, within these.
     static constexpr duration shortest_gap = std::chrono::milliseconds(1);
     static constexpr duration longest_gap = std::chrono::milliseconds(50);
+    static constexpr duration shortest_head_start = std::chrono::microseconds(100);
 
     /// Somebody of this process was denied by another.
     void denied() {
@@ -32,7 +35,10 @@ class courtesy {
 
     /// Somebody of this process got the lock from the servers, which it asked at `asked_at`.
     void won(time_point asked_at, time_point now) {
-        gap_ = std::clamp((now - asked_at) * 2, shortest_gap, longest_gap);
+        const auto needed = (now - asked_at) * 2;
+        gap_ = std::clamp(needed, shortest_gap, longest_gap);
+        // Often given, so one slow answer counts for little.
+        head_start_ += needed < head_start_ ? needed - head_start_ : (needed - head_start_) / 8;
         if (since_) return;
         since_ = now;
         if (gave_way_) allowance_ = std::min(allowance_ * 2, latest);
@@ -51,11 +57,26 @@ class courtesy {
         return gap_;
     }
 
+    /// What others, where they are known to wait, need to come first at once. Zero unless this
+    /// process has only just let go.
+    [[nodiscard]] duration head_start(time_point now) const {
+        const auto needed = std::clamp(head_start_, shortest_head_start, longest_gap);
+        return now - freed_at_ < needed ? needed : duration{0};
+    }
+
+    /// Both.
+    struct gap {
+        duration pause{0};
+        duration head_start{0};
+    };
+    gap next(time_point now) { return {.pause = pause(now), .head_start = head_start(now)}; }
+
   private:
     std::optional<time_point> since_;  // the process has had the lock without a gap
     time_point freed_at_{};
     duration allowance_ = soonest;
     duration gap_ = shortest_gap;
+    duration head_start_{0};
     bool gave_way_ = false;
 };
 

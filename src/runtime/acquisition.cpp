@@ -59,8 +59,11 @@ attempt::denial acquisition::denied_by(core::time_point now) const {
 }
 
 void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
-void acquisition::turn(core::duration pause, core::time_point now) {
-    step(core::contend::turn{.others = engine_->waiting().rivals(key()), .pause = pause}, now);
+void acquisition::turn(const core::courtesy::gap& left, core::time_point now) {
+    step(core::contend::turn{.others = engine_->waiting().rivals(key()),
+                             .pause = left.pause,
+                             .head_start = left.head_start},
+         now);
 }
 void acquisition::told(core::node_index where, core::time_point now) {
     step(core::contend::told{where}, now);
@@ -156,7 +159,8 @@ void acquisition::win(hold::grant what, core::time_point now) {
     if (inherited_) {
         ++counters.inherited;
     } else {
-        engine_->waiting().won(key(), machine_.met(), attempt_->machine().started_at(), now);
+        engine_->waiting().won(key(), machine_.met(lease->gained()),
+                               attempt_->machine().started_at(), now);
         attempt_->became(lease);
     }
     lease->start(now);

@@ -44,7 +44,7 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
   private:
     void decided(const attempt& what, core::time_point now) override;
     [[nodiscard]] core::local_id id() const override { return id_; }
-    void turn(core::duration pause, core::time_point now) override;
+    void turn(const core::courtesy::gap& left, core::time_point now) override;
     void told(core::node_index where, core::time_point now) override;
     void abort() override;
     bool inherit(const core::estate& left, const hold& from, core::time_point now) override;

@@ -33,6 +33,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] const plan_pointer& shared_plan() const { return grant_.what; }
     [[nodiscard]] const std::string& owner() const { return grant_.owner; }
     [[nodiscard]] core::fencing_token token() const { return grant_.gained.token; }
+    [[nodiscard]] const core::estate& gained() const { return grant_.gained; }
     [[nodiscard]] core::local_id id() const { return id_; }
     [[nodiscard]] core::time_point valid_until() const;
     [[nodiscard]] bool lost(core::time_point now) const;

@@ -15,7 +15,7 @@ constexpr std::size_t most_idle = 64;
 void rooms::join(const plan_pointer& what, contender& who, core::time_point now) {
     auto& here = open(what);
     here.waiting.push_back(&who);
-    if (here.line.join(who.id())) who.turn(here.manners.pause(now), now);
+    if (here.line.join(who.id())) who.turn(here.manners.next(now), now);
 }
 
 void rooms::leave(std::string_view key, contender& who, core::time_point now) {
@@ -39,7 +39,7 @@ void rooms::freed(std::string_view key, hold& lease, core::time_point now) {
     if (here.holder == &lease) here.holder = nullptr;
     here.manners.freed(now);
     const auto next = here.line.freed(lease.id());
-    give_turn(here, next, next ? here.manners.pause(now) : core::duration{0}, now);
+    give_turn(here, next, next ? here.manners.next(now) : core::courtesy::gap{}, now);
     close_if_idle(rooms_.find(key));
 }
 
@@ -82,9 +82,9 @@ void rooms::won(std::string_view key, const core::rivalry& met, core::time_point
 }
 
 // A turn can end at once, and its room with it: nothing of the room is used after one.
-void rooms::give_turn(const room& where, std::optional<core::local_id> to, core::duration pause,
-                      core::time_point now) {
-    if (auto* const next = find(where, to)) next->turn(pause, now);
+void rooms::give_turn(const room& where, std::optional<core::local_id> to,
+                      const core::courtesy::gap& left, core::time_point now) {
+    if (auto* const next = find(where, to)) next->turn(left, now);
 }
 
 contender* rooms::find(const room& where, std::optional<core::local_id> who) {

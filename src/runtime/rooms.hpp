@@ -22,7 +22,7 @@ class hold;
 class contender {
   public:
     [[nodiscard]] virtual core::local_id id() const = 0;
-    virtual void turn(core::duration pause, core::time_point now) = 0;
+    virtual void turn(const core::courtesy::gap& left, core::time_point now) = 0;
     virtual void told(core::node_index where, core::time_point now) = 0;
     virtual void abort() = 0;  // the client is closed
 
@@ -83,8 +83,8 @@ class rooms {
 
     room& open(const plan_pointer& what);
     static contender* find(const room& where, std::optional<core::local_id> who);
-    void give_turn(const room& where, std::optional<core::local_id> to, core::duration pause,
-                   core::time_point now);
+    void give_turn(const room& where, std::optional<core::local_id> to,
+                   const core::courtesy::gap& left, core::time_point now);
     void close_if_idle(map::iterator where);
 
     map rooms_;

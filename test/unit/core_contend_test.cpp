@@ -70,30 +70,124 @@ TEST(contend, lets_others_go_first_for_a_while_when_asked_to) {
     EXPECT_EQ(machine.step(contend::tick{}, at(1ms), no_jitter), attempt);
 }
 
-TEST(contend, who_lost_a_race_for_one_node_parts_from_the_others_and_again_by_twice_as_much) {
-    auto machine = waiting();
-    const auto lose_race = [&](time_point when) {
-        return machine.step(attempted{verdict::contended, tracked_for_ever}, when, no_jitter);
-    };
-    EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), no_jitter), attempt);
-    EXPECT_EQ(machine.met().spread, 0s);
-    lose_race(at(2s));
-    EXPECT_EQ(machine.met().spread, 50us) << "half of it is for the next caller";
-    constexpr std::uint64_t half = 50'000;
-    EXPECT_EQ(machine.step(contend::told{{0}}, at(3s), half), sleep_until(at(3s + 50us)));
-    EXPECT_EQ(machine.step(contend::told{{0}}, at(3s), half), sleep_until(at(3s + 50us)));
-    EXPECT_EQ(machine.step(contend::tick{}, at(3s + 50us), no_jitter), attempt);
-    lose_race(at(4s));
-    EXPECT_EQ(machine.met(), (rivalry{.known = true, .spread = 100us}));
+TEST(contend, asks_at_once_if_it_has_less_time_than_others_would_get) {
+    auto machine = idle();
+    EXPECT_EQ(machine.step(contend::turn{.pause = 1ms}, limit - 1ms, no_jitter), quiet_attempt);
 }
 
-TEST(contend, begins_with_the_spread_that_was_good_before) {
+// Rivals at one server.
+
+/// Has asked at `when` to be told of a release, and was denied.
+contend listening(time_point when) {
     auto machine = idle();
-    machine.step(contend::turn{.others = {.known = true, .spread = 1ms}}, at(0s), no_jitter);
-    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
-    EXPECT_EQ(machine.met().spread, 500us) << "the first attempt was no race";
-    constexpr std::uint64_t some = 700'000;
-    EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), some), sleep_until(at(2s + 700us)));
+    machine.step(contend::turn{.others = {.known = true}}, when, no_jitter);
+    machine.step(attempted{verdict::contended, tracked_for_a_second}, when, no_jitter);
+    return machine;
+}
+
+TEST(contend, who_has_just_had_the_lock_gives_way_to_known_rivals) {
+    auto machine = idle();
+    const contend::turn back_again{.others = {.known = true}, .head_start = 200us};
+    EXPECT_EQ(machine.step(back_again, at(0s), no_jitter), sleep_until(at(200us)));
+    EXPECT_EQ(machine.step(contend::told{node(0)}, at(100us), no_jitter), sleep_until(at(200us)));
+    EXPECT_EQ(machine.step(contend::tick{}, at(200us), no_jitter), attempt);
+}
+
+TEST(contend, who_gives_way_stays_away_for_as_long_as_it_was_good_before) {
+    auto machine = idle();
+    const contend::turn back_again{.others = {.known = true, .spread = 4ms}, .head_start = 200us};
+    EXPECT_EQ(machine.step(back_again, at(0s), 1'000'000), sleep_until(at(4200us)));
+}
+
+TEST(contend, gives_way_for_the_longer_of_two_reasons) {
+    auto machine = idle();
+    const contend::turn both{.others = {.known = true}, .pause = 1ms, .head_start = 200us};
+    EXPECT_EQ(machine.step(both, at(0s), no_jitter), sleep_until(at(1ms)));
+}
+
+TEST(contend, does_not_give_way_to_rivals_that_it_knows_nothing_of) {
+    auto machine = idle();
+    EXPECT_EQ(machine.step(contend::turn{.head_start = 200us}, at(0s), no_jitter), quiet_attempt);
+}
+
+TEST(contend, does_not_give_way_when_it_has_not_just_had_the_lock) {
+    auto machine = idle();
+    const contend::turn later{.others = {.known = true, .spread = 4ms}};
+    EXPECT_EQ(machine.step(later, at(0s), no_jitter), attempt);
+}
+
+TEST(contend, does_not_stay_away_from_a_quorum_where_chance_parts_those_who_are_told) {
+    auto machine = idle(3);
+    const contend::turn back_again{.others = {.known = true, .spread = 4ms}, .head_start = 200us};
+    EXPECT_EQ(machine.step(back_again, at(0s), no_jitter), attempt);
+}
+
+TEST(contend, who_is_told_asks_at_once_and_not_to_be_told_again_if_the_lock_is_held_briefly) {
+    auto machine = listening(at(1s));
+    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1s + 1ms), no_jitter), quiet_attempt);
+}
+
+TEST(contend, who_lost_a_race_stays_away_and_comes_back_to_be_told) {
+    auto machine = listening(at(1s));
+    machine.step(contend::told{node(0)}, at(1s + 1ms), no_jitter);
+    const auto back = at(1s + 1ms + rivalry::step * 3 / 4);
+    EXPECT_EQ(
+        machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s + 1ms), no_jitter),
+        sleep_until(back));
+    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1s + 1ms), no_jitter), sleep_until(back));
+    EXPECT_EQ(machine.step(contend::tick{}, back, no_jitter), attempt);
+    EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, back, no_jitter),
+              sleep_until(back + 1s + 1ms))
+        << "it has not lost a race this time";
+}
+
+TEST(contend, stays_away_longer_after_every_race_that_it_lost_but_never_for_long) {
+    auto machine = listening(at(1s));
+    auto now = at(1s);
+    auto away = 0ns;
+    for (int lost = 0; lost < 30; ++lost) {
+        machine.step(contend::told{node(0)}, now, no_jitter);
+        const auto next =
+            machine.step(attempted{verdict::contended, tracked_for_a_second}, now, no_jitter);
+        EXPECT_GE(next.wake_at - now, away);
+        away = next.wake_at - now;
+        EXPECT_LE(away, rivalry::longest);
+        now = next.wake_at;
+        machine.step(contend::tick{}, now, no_jitter);
+        machine.step(attempted{verdict::contended, tracked_for_a_second}, now, no_jitter);
+    }
+    EXPECT_EQ(away, rivalry::longest * 3 / 4);
+}
+
+TEST(contend, goes_on_to_be_told_where_the_lock_is_held_for_long) {
+    auto machine = listening(at(1s));
+    const auto told = at(1s + rivalry::longest);
+    EXPECT_EQ(machine.step(contend::told{node(0)}, told, no_jitter), attempt);
+    EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, told, no_jitter),
+              sleep_until(told + 1s + 1ms));
+    EXPECT_EQ(machine.met({}).spread, 0s);
+}
+
+TEST(contend, remembers_how_it_won_for_the_next_caller) {
+    auto raced = listening(at(1s));
+    raced.step(contend::told{node(0)}, at(1s), no_jitter);
+    raced.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
+    raced.step(contend::tick{}, at(2s), no_jitter);
+    auto found_free = raced;
+    raced.step(attempted{verdict::contended, tracked_for_a_second}, at(2s), no_jitter);
+    raced.step(contend::told{node(0)}, at(2s), no_jitter);
+    const estate gained{.token = token(7), .heirs = 2};
+    EXPECT_EQ(raced.met(gained),
+              (rivalry{.known = true, .spread = rivalry::step, .last = token(9)}));
+    EXPECT_EQ(found_free.met(gained).spread, rivalry::step * 3 / 4);
+}
+
+TEST(contend, remembers_what_was_known_before_it_came) {
+    auto machine = idle();
+    machine.step(contend::turn{.others = {.known = true, .last = token(6), .in_vain = 2}}, at(0s),
+                 no_jitter);
+    EXPECT_EQ(machine.met({.token = token(7)}),
+              (rivalry{.known = true, .last = token(7), .in_vain = 3}));
 }
 
 TEST(contend, holds_what_it_inherits_whether_it_stands_in_line_or_waits) {
@@ -318,7 +412,8 @@ TEST(contend, attempts_as_soon_as_a_majority_has_told) {
             EXPECT_EQ(machine.step(contend::told{node(i)}, at(1s), no_jitter),
                       sleep_until(at(1s + 1ms)));
         }
-        EXPECT_EQ(machine.step(contend::told{node(count - 1)}, at(1s), no_jitter), attempt);
+        EXPECT_EQ(machine.step(contend::told{node(count - 1)}, at(1s), no_jitter).what,
+                  action::attempt);
     }
 }
 
