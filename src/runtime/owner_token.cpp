@@ -56,9 +56,9 @@ std::uint64_t entropy::bits64() {
 void entropy::hex(char* out, std::size_t digits) {
     static constexpr std::string_view alphabet = "0123456789abcdef";
     const auto* const bytes = draw(digits / 2);
-    for (std::size_t n = 0; n < digits; ++n) {
-        const unsigned bits = bytes[n / 2];
-        out[n] = alphabet[n % 2 == 0 ? bits >> 4U : bits & 15U];
+    for (std::size_t n = 0; n < digits / 2; ++n) {
+        out[2 * n] = alphabet[bytes[n] >> 4U];
+        out[2 * n + 1] = alphabet[bytes[n] & 15U];
     }
 }
 

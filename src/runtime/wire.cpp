@@ -1,6 +1,9 @@
 #include "runtime/wire.hpp"
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <span>
 
 #include "core/judge.hpp"
 #include "net/handshake.hpp"
@@ -20,14 +23,17 @@ core::duration from_milliseconds(std::int64_t value) {
     return value < 0 || value > century ? core::duration{-1} : std::chrono::milliseconds(value);
 }
 
-using key_list = std::initializer_list<std::string_view>;
+using text_list = std::span<const std::string_view>;
 
-resp::command_writer& begin(resp::command_writer& command, const scripts::script& which,
-                            bool by_text, key_list keys_used) {
-    command.add(by_text ? "EVAL" : "EVALSHA").add(by_text ? which.text : which.sha1);
-    command.add(keys_used.size());
-    for (const auto key : keys_used) command.add(key);
-    return command;
+/// One command, with one look at the room that it takes.
+void append_call(std::string& out, const scripts::script& which, bool by_text, text_list keys_used,
+                 std::initializer_list<std::string_view> arguments) {
+    const resp::decimal key_count{keys_used.size()};
+    std::array<std::string_view, 16> all{by_text ? "EVAL" : "EVALSHA",
+                                         by_text ? which.text : which.sha1, key_count.text()};
+    auto end = std::copy(keys_used.begin(), keys_used.end(), all.begin() + 3);
+    end = std::copy(arguments.begin(), arguments.end(), end);
+    resp::append_command(out, {all.begin(), end});
 }
 
 void append_counter_key(std::string& out, std::string_view lock) {
@@ -65,57 +71,52 @@ std::string counter_key(std::string_view lock) {
 }
 
 void set_if_absent(std::string& out, const keys& of, std::string_view owner, core::duration ttl) {
-    resp::command_writer{out}.add("SET").add(of.lock).add(owner).add("NX").add("PX").add(
-        milliseconds(ttl));
+    const resp::decimal life{milliseconds(ttl)};
+    resp::append_command(out, {"SET", of.lock, owner, "NX", "PX", life.text()});
 }
 
 // NOLINTNEXTLINE(readability-function-size): one parameter for each argument of the script
 void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
              core::duration ttl, core::duration retention, std::uint32_t tokens) {
-    resp::command_writer command{out};
-    if (guarded) {
-        begin(command, scripts::acquire, by_text,
-              {of.lock, counter_of(of), core::life_key, core::marker_key, core::quarantine_key});
-    } else if (of.fenced) {
-        begin(command, scripts::acquire, by_text, {of.lock, counter_of(of), core::life_key});
-    } else {
-        begin(command, scripts::acquire, by_text, {of.lock});
-    }
-    command.add(owner).add(milliseconds(ttl)).add(of.fenced ? milliseconds(retention) : 0);
-    command.add(tokens);
+    const bool counted = of.fenced || guarded;
+    const std::array<std::string_view, 5> all{of.lock, counted ? counter_of(of) : "",
+                                              core::life_key, core::marker_key,
+                                              core::quarantine_key};
+    const std::size_t used = guarded ? 5 : of.fenced ? 3 : 1;
+    append_call(out, scripts::acquire, by_text, text_list(all).first(used),
+                {owner, resp::decimal{milliseconds(ttl)}.text(),
+                 resp::decimal{of.fenced ? milliseconds(retention) : 0}.text(),
+                 resp::decimal{tokens}.text()});
 }
 
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::fencing_token token, core::duration retention) {
-    resp::command_writer command{out};
-    begin(command, scripts::commit, by_text, {of.lock, counter_of(of)})
-        .add(owner)
-        .add(token.value)
-        .add(milliseconds(retention));
+    const std::array<std::string_view, 2> both{of.lock, counter_of(of)};
+    append_call(
+        out, scripts::commit, by_text, both,
+        {owner, resp::decimal{token.value}.text(), resp::decimal{milliseconds(retention)}.text()});
 }
 
 void extend(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::duration ttl, core::duration retention) {
-    resp::command_writer command{out};
-    begin(command, scripts::extend, by_text,
-          of.fenced ? key_list{of.lock, counter_of(of)} : key_list{of.lock})
-        .add(owner)
-        .add(milliseconds(ttl))
-        .add(milliseconds(retention));
+    const std::array<std::string_view, 2> both{of.lock, of.fenced ? counter_of(of) : ""};
+    append_call(out, scripts::extend, by_text, text_list(both).first(of.fenced ? 2 : 1),
+                {owner, resp::decimal{milliseconds(ttl)}.text(),
+                 resp::decimal{milliseconds(retention)}.text()});
 }
 
 void release(std::string& out, bool by_text, const keys& of, std::string_view owner) {
-    resp::command_writer command{out};
-    begin(command, scripts::release, by_text, {of.lock}).add(owner);
+    const std::array<std::string_view, 1> only{of.lock};
+    append_call(out, scripts::release, by_text, only, {owner});
 }
 
 void enlist(std::string& out, bool by_text, std::string_view run_id,
             std::optional<core::duration> quarantine) {
-    resp::command_writer command{out};
-    begin(command, scripts::enlist, by_text,
-          quarantine ? key_list{core::life_key, core::marker_key, core::quarantine_key}
-                     : key_list{core::life_key});
-    command.add(run_id).add(milliseconds(quarantine.value_or(core::duration{0})));
+    constexpr std::array<std::string_view, 3> all{core::life_key, core::marker_key,
+                                                  core::quarantine_key};
+    const auto wait = milliseconds(quarantine.value_or(core::duration{0}));
+    append_call(out, scripts::enlist, by_text, text_list(all).first(quarantine ? 3 : 1),
+                {run_id, resp::decimal{wait}.text()});
 }
 
 acquire_answer read_set_if_absent(resp::view reply) {
