@@ -10,12 +10,14 @@
 #include "holdfast/error.hpp"
 #include "runtime/cleanup.hpp"
 #include "runtime/enlistment.hpp"
+#include "runtime/farewell.hpp"
 #include "runtime/heartbeat.hpp"
 #include "runtime/hold.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
+constexpr core::duration longest_farewell = std::chrono::milliseconds(100);
 constexpr int silence_factor = 3;  // unanswered for so many node timeouts: the server is gone
 
 core::node_index index_of(const net::node& which) {
@@ -61,17 +63,28 @@ bool engine::in_child() const noexcept { return fork_generation() != generation_
 
 void engine::close() noexcept {
     {
-        const auto held = lock();
-        if (std::exchange(closed_, true)) return;
+        auto held = lock();
+        if (std::exchange(stage_, stage::closing) != stage::open) return;
+        rooms_.abort_all();
+        hear_out(held);
+        stage_ = stage::closed;
         fail_everything();
     }
     driver_.stop();
 }
 
+// A server that cannot write to a connection any more does not read on either: hanging up before
+// the answers are there can take with it what was asked last, and that is releases.
+void engine::hear_out(std::unique_lock<std::mutex>& lock) {
+    core::node_set owing;
+    for (const auto& node : nodes_) {
+        if (node->has_unsent() || node->answers_on_their_way()) owing.insert(index_of(*node));
+    }
+    farewell::wait(*this, owing, clock::now() + longest_farewell, lock);
+}
+
 void engine::fail_everything() {
     const auto now = clock::now();
-    rooms_.abort_all();
-    flush();  // the releases of attempts under way
     if (heartbeat_) heartbeat_->stop();
     for (const auto& node : nodes_) {
         node->close({.code = errc::closed, .message = "the client was closed"});
@@ -99,7 +112,7 @@ void engine::submit() {
 
 void engine::owe_release(core::node_index to, plan_pointer what, std::string owner,
                          core::time_point until) {
-    if (!closed_) debts_.owe(to, {std::move(what), std::move(owner), until}, until);
+    if (!closed()) debts_.owe(to, {std::move(what), std::move(owner), until}, until);
 }
 
 void engine::settle_release(core::node_index by, const std::string& owner) {
@@ -181,21 +194,21 @@ void engine::watch_sources() {
 }
 
 void engine::fire(core::time_point now) {
-    if (closed_) return;
+    if (stage_ == stage::closed) return;
     for (const auto& node : nodes_) node->expire(now);
     timers_.fire(now);
     flush();
 }
 
 core::time_point engine::wake_at() const {
-    if (closed_) return core::never;
+    if (stage_ == stage::closed) return core::never;
     auto earliest = timers_.next();
     for (const auto& node : nodes_) earliest = std::min(earliest, node->wake_at());
     return earliest;
 }
 
 bool engine::unattended() const {
-    if (closed_) return false;
+    if (stage_ == stage::closed) return false;
     return unattended_ > 0 || std::any_of(nodes_.begin(), nodes_.end(),
                                           [](const auto& node) { return node->opening(); });
 }

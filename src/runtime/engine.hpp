@@ -35,14 +35,14 @@ class engine final : private driver::machinery,
     ~engine();
 
     /// Without the lock. Completes everything under way with errc::closed, loses every lease, and
-    /// joins the background thread.
+    /// joins the background thread. Releases that nobody waits for are heard out, for a moment.
     void close() noexcept;
 
     /// Without the lock: whether this is a forked child, which must not touch anything.
     [[nodiscard]] bool in_child() const noexcept;
 
     [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(guard_); }
-    [[nodiscard]] bool closed() const { return closed_; }
+    [[nodiscard]] bool closed() const { return stage_ != stage::open; }
     [[nodiscard]] const options& settings() const { return settings_; }  // lock not needed
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
     [[nodiscard]] net::node& node(core::node_index which) { return *nodes_[which.value]; }
@@ -91,6 +91,12 @@ class engine final : private driver::machinery,
   private:
     explicit engine(resolved what);
 
+    enum class stage : std::uint8_t {
+        open,
+        closing,  // nothing new is begun
+        closed,
+    };
+
     struct debt {
         plan_pointer what;
         std::string owner;
@@ -116,13 +122,14 @@ class engine final : private driver::machinery,
     void pay_debts(core::node_index to, core::time_point now);
     void make_node(const net::endpoint& where, bool patient);
     void bar_conflicts();
+    void hear_out(std::unique_lock<std::mutex>& lock);
     void fail_everything();
 
     options settings_;
     core::duration node_timeout_;
     unsigned generation_;  // of forks
     mutable std::mutex guard_;
-    bool closed_ = false;
+    stage stage_ = stage::open;
 
     timer_queue timers_;
     rooms rooms_;

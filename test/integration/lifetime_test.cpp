@@ -81,6 +81,36 @@ TEST_F(lifetime, destroying_the_client_completes_unanswered_requests) {
     server_.resume();
 }
 
+// The server answers one release, is busy when the next one comes, and would find the connection
+// broken when it writes that answer: an earlier one lay unread when it was closed.
+TEST_F(lifetime, destroying_the_client_waits_until_releases_that_nobody_awaits_have_arrived) {
+    acquire_options how;
+    how.await_release = false;
+    std::vector<lease> held;
+    for (const auto* key : {"read", "answered", "last"}) {
+        held.push_back(client_->acquire(key, how));
+    }
+    const auto standing = [&](const std::string& key) {
+        return server_.command({"EXISTS", key}) == "1";
+    };
+    held.erase(held.begin());
+    EXPECT_TRUE(eventually(surely, [&] { return !standing("read"); }));
+
+    auto busy = raw_client::connect_tcp(server_.port());
+    server_.pause();
+    held.erase(held.begin());
+    busy.send({"EVAL",
+               "local function now() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end "
+               "local till = now() + 50000 repeat until now() > till",
+               "0"});
+    server_.resume();
+    std::this_thread::sleep_for(20ms);  // while the script runs
+    held.clear();
+    client_.reset();
+    EXPECT_TRUE(eventually(surely, [&] { return !standing("answered"); }));
+    EXPECT_FALSE(standing("last"));
+}
+
 TEST_F(lifetime, destroying_a_client_that_cannot_connect_does_not_wait) {
     server_.pause();
     mutex one(*client_, "k");

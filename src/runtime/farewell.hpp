@@ -1,0 +1,51 @@
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "core/node_set.hpp"
+#include "net/exchange.hpp"
+#include "resp/encoder.hpp"
+#include "runtime/engine.hpp"
+
+namespace holdfast::runtime {
+
+/// The last request to each node: when it is answered, all before it were.
+class farewell final : public net::exchange, private timer {
+  public:
+    /// Returns when all of them have answered, or at `until`.
+    static void wait(engine& through, core::node_set whom, core::time_point until,
+                     std::unique_lock<std::mutex>& lock) {
+        if (whom.empty()) return;
+        const boost::intrusive_ptr<farewell> self(new farewell(through, whom));
+        whom.for_each(
+            [&](core::node_index node) { through.send(node, self, node.value, clock::now()); });
+        through.set(*self, until);
+        through.submit();
+        through.driving().wait(lock, self->waiter_);
+        through.cancel(*self);
+    }
+
+  private:
+    farewell(engine& through, core::node_set whom) : driver_(through.driving()), missing_(whom) {}
+
+    void encode(tag, bool, std::string& out) override { resp::append_command(out, {"PING"}); }
+    void answered(tag node, std::string_view) override { gone(node); }
+    void failed(tag node, const net::failure&) override { gone(node); }
+    void due(core::time_point) override { finish(); }
+
+    void gone(tag node) {
+        missing_.erase({static_cast<std::uint8_t>(node)});
+        if (missing_.empty()) finish();
+    }
+
+    void finish() {
+        if (!waiter_.done) driver_.finished(waiter_);
+    }
+
+    driver& driver_;
+    core::node_set missing_;
+    waiter waiter_;
+};
+
+}  // namespace holdfast::runtime
