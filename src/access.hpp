@@ -30,18 +30,10 @@ class shared_client {
     runtime::engine_pointer engine_;
 };
 
-/// What a lease points to.
-class hold {
-  public:
-    explicit hold(std::shared_ptr<runtime::hold> won) : inner(std::move(won)) {}
-    std::shared_ptr<runtime::hold> inner;
-};
-
 /// Lets the glue reach into the public classes, and nobody else.
 struct access {
-    static lease make(std::shared_ptr<runtime::hold> won);
     static acquisition make(runtime::acquisition::result result);
-    static const std::shared_ptr<hold>& hold_of(const lease& which) { return which.hold_; }
+    static const std::shared_ptr<runtime::hold>& hold_of(const lease& which) { return which.hold_; }
     static const std::shared_ptr<shared_client>& shared(const client& which) {
         return which.shared_;
     }

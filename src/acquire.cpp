@@ -19,13 +19,9 @@ holder describe(const runtime::attempt::denial& other) {
 
 }  // namespace
 
-lease access::make(std::shared_ptr<runtime::hold> won) {
-    return lease(std::make_shared<hold>(std::move(won)));
-}
-
 acquisition access::make(runtime::acquisition::result result) {
     acquisition made;
-    if (result.won) made.emplace(make(std::move(result.won)));
+    if (result.won) made.emplace(lease(std::move(result.won)));
     if (result.denied && (!result.denied->owner.empty() || result.denied->quarantine)) {
         made.held_by_ = describe(*result.denied);
     }

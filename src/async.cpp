@@ -84,7 +84,7 @@ std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
 }
 
 std::shared_ptr<pending> start_release(lease& which, release_done done) {
-    const auto hold = access::hold_of(which)->inner;
+    const auto hold = access::hold_of(which);
     auto& engine = hold->through();
     check_usable(engine);
     const auto lock = engine.lock();
@@ -102,7 +102,7 @@ std::shared_ptr<pending> start_release(lease& which, release_done done) {
 }
 
 std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done) {
-    const auto hold = access::hold_of(which)->inner;
+    const auto hold = access::hold_of(which);
     check_extension(*hold, ttl);
     auto& engine = hold->through();
     const auto lock = engine.lock();

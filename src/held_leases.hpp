@@ -24,38 +24,46 @@ class held_leases {
 
     void put(lease held) {
         const std::lock_guard lock(guard_);
-        held_.push_back(std::make_unique<entry>(std::this_thread::get_id(), std::move(held)));
+        if (!spare_) {
+            spare_ = std::make_unique<entry>(std::this_thread::get_id(), std::move(held));
+        } else {
+            *spare_ = {std::this_thread::get_id(), std::move(held)};
+        }
+        held_.push_back(std::move(spare_));
     }
 
     /// Takes out the calling thread's lease.
     std::optional<lease> take() {
         const std::lock_guard lock(guard_);
-        const auto found = find();
-        if (found == held_.end()) return std::nullopt;
-        std::optional<lease> result(std::move((*found)->second));
-        held_.erase(found);
-        return result;
+        const auto mine = find();
+        if (mine == held_.size()) return std::nullopt;
+        spare_ = std::move(held_[mine]);
+        held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(mine));
+        return std::move(spare_->second);
     }
 
     [[nodiscard]] const lease* current() const {
         const std::lock_guard lock(guard_);
-        const auto found = find();
-        return found == held_.end() ? nullptr : &(*found)->second;
+        const auto mine = find();
+        return mine == held_.size() ? nullptr : &held_[mine]->second;
     }
 
   private:
     using entry = std::pair<std::thread::id, lease>;
     using entries = std::vector<std::unique_ptr<entry>>;  // leases stay where they are
 
-    [[nodiscard]] entries::const_iterator find() const {
-        return std::find_if(
+    /// Where the calling thread's is; behind the last: it has none.
+    [[nodiscard]] std::size_t find() const {
+        const auto found = std::find_if(
             held_.begin(), held_.end(),
             [me = std::this_thread::get_id()](const auto& e) { return e->first == me; });
+        return static_cast<std::size_t>(found - held_.begin());
     }
 
     runtime::plan_pointer plan_;
     mutable std::mutex guard_;
     entries held_;
+    std::unique_ptr<entry> spare_;  // the one that was used last, without its lease
 };
 
 }  // namespace holdfast::detail

@@ -13,7 +13,7 @@
 
 namespace holdfast {
 
-lease::lease(std::shared_ptr<detail::hold> hold) noexcept : hold_(std::move(hold)) {}
+lease::lease(std::shared_ptr<runtime::hold> hold) noexcept : hold_(std::move(hold)) {}
 
 lease& lease::operator=(lease&& other) noexcept {
     lease last(std::move(*this));
@@ -22,41 +22,41 @@ lease& lease::operator=(lease&& other) noexcept {
 }
 
 lease::~lease() {
-    if (hold_) detail::let_go(*hold_->inner);
+    if (hold_) detail::let_go(*hold_);
 }
 
-std::uint64_t lease::token() const noexcept { return hold_->inner->token().value; }
-const std::string& lease::owner() const noexcept { return hold_->inner->owner(); }
-const std::string& lease::key() const noexcept { return hold_->inner->what().keys.lock; }
-clock::time_point lease::valid_until() const noexcept { return hold_->inner->valid_until(); }
+std::uint64_t lease::token() const noexcept { return hold_->token().value; }
+const std::string& lease::owner() const noexcept { return hold_->owner(); }
+const std::string& lease::key() const noexcept { return hold_->what().keys.lock; }
+clock::time_point lease::valid_until() const noexcept { return hold_->valid_until(); }
 
 clock::duration lease::remaining() const noexcept {
     const auto now = clock::now();
-    return hold_->inner->lost(now) ? clock::duration{0} : hold_->inner->valid_until() - now;
+    return hold_->lost(now) ? clock::duration{0} : hold_->valid_until() - now;
 }
 
-bool lease::lost() const noexcept { return hold_->inner->lost(clock::now()); }
+bool lease::lost() const noexcept { return hold_->lost(clock::now()); }
 
-std::stop_token lease::stop_token() const { return hold_->inner->stop_token(); }
+std::stop_token lease::stop_token() const { return hold_->stop_token(); }
 
 void lease::ensure_held() const {
-    detail::check_process(hold_->inner->through());
+    detail::check_process(hold_->through());
     if (lost()) throw std::system_error(errc::lost, "lock '" + key() + "'");
 }
 
 void lease::ensure_held(std::error_code& error) const noexcept {
-    const bool forked = hold_->inner->through().in_child();
+    const bool forked = hold_->through().in_child();
     error = !lost() ? std::error_code{} : make_error_code(forked ? errc::forked : errc::lost);
 }
 
 void lease::extend(std::chrono::milliseconds ttl) {
-    auto& hold = *hold_->inner;
+    auto& hold = *hold_;
     detail::check_extension(hold, ttl);
     auto& engine = hold.through();
     runtime::waiter caller;
     auto lock = engine.lock();
     const auto attempt = runtime::renewal::start(
-        hold_->inner, ttl, clock::now(),
+        hold_, ttl, clock::now(),
         [&](const runtime::renewal&) { engine.driving().finished(caller); });
     engine.submit();
     engine.driving().wait(lock, caller);
@@ -70,7 +70,7 @@ bool lease::extend(std::chrono::milliseconds ttl, std::error_code& error) {
 }
 
 bool lease::verify() const {
-    auto& engine = hold_->inner->through();
+    auto& engine = hold_->through();
     detail::check_usable(engine);
     auto lock = engine.lock();
     const auto answers = runtime::query::run(engine, lock, {"GET", key()});
@@ -99,8 +99,8 @@ bool lease::verify(std::error_code& error) const {
     return detail::catching(error, [this] { return verify(); });
 }
 
-release_result lease::release() noexcept { return detail::release(*hold_->inner); }
+release_result lease::release() noexcept { return detail::release(*hold_); }
 
-void lease::detach() noexcept { detail::detach(*hold_->inner); }
+void lease::detach() noexcept { detail::detach(*hold_); }
 
 }  // namespace holdfast

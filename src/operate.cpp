@@ -173,7 +173,7 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
     auto lock = engine.lock();
     const auto now = clock::now();
     const auto operation = runtime::releasing::start(
-        engine, {plan, std::string(owner), now + engine.settings().max_ttl}, now,
+        engine, {plan, std::make_shared<std::string>(owner), now + engine.settings().max_ttl}, now,
         [&](const runtime::releasing&) { engine.driving().finished(caller); });
     engine.submit();
     engine.driving().wait(lock, caller);

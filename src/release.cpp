@@ -28,10 +28,11 @@ parting begin_release(runtime::hold& which, runtime::releasing::listener done) {
         ++engine.counters().released;
         return parting::passed_on;
     }
-    runtime::releasing::start(
-        engine,
-        {.what = which.shared_plan(), .owner = which.owner(), .key_gone_at = which.key_gone_at()},
-        now, std::move(done));
+    runtime::releasing::start(engine,
+                              {.what = which.shared_plan(),
+                               .owner = which.shared_owner(),
+                               .key_gone_at = which.key_gone_at()},
+                              now, std::move(done));
     // Whoever waits in this process asks now, in the same write, behind the release.
     engine.waiting().freed(key, which, now);
     engine.submit();
@@ -45,16 +46,17 @@ release_result release(runtime::hold& which) noexcept {
     struct {
         runtime::driver& driving;
         runtime::waiter caller{};
-        core::release::verdict outcome{};
+        boost::intrusive_ptr<const runtime::releasing>
+            last{};  // memory goes back where it came from
     } here{engine.driving()};
     // One reference: more would not fit into the function without an allocation.
     const auto how = begin_release(which, [&here](const runtime::releasing& done) {
-        here.outcome = done.outcome();
+        here.last = &done;
         here.driving.finished(here.caller);
     });
     if (how != parting::sent) return to_public(how);
     here.driving.wait(lock, here.caller);
-    return to_public(here.outcome);
+    return to_public(here.last->outcome());
 }
 
 void let_go(runtime::hold& which) noexcept {

@@ -13,9 +13,11 @@
 namespace holdfast {
 
 namespace detail {
-class hold;
 struct access;
 }  // namespace detail
+namespace runtime {
+class hold;
+}  // namespace runtime
 
 /// Who holds a lock, as far as the owner token tells. A lock that another library took has an
 /// owner and nothing else.
@@ -107,9 +109,9 @@ class lease {
 
   private:
     friend struct detail::access;
-    explicit lease(std::shared_ptr<detail::hold> hold) noexcept;
+    explicit lease(std::shared_ptr<runtime::hold> hold) noexcept;
 
-    std::shared_ptr<detail::hold> hold_;
+    std::shared_ptr<runtime::hold> hold_;
 };
 
 /// What an attempt brought: a lease, or who holds the lock instead, if that is known.

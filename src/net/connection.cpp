@@ -49,6 +49,7 @@ void connection::append(slot request) {
         handshake_.result().tracking && request.who->asks_to_be_told(request.request);
     if (request.preceded) resp::append_command(out_, {"CLIENT", "CACHING", "YES"});
     request.who->encode(request.request, request.by_text, out_);
+    if (slots_.full()) slots_.set_capacity(2 * slots_.capacity());
     slots_.push_back(std::move(request));
     ++unsent_;
 }
@@ -199,7 +200,9 @@ void connection::fail_all(const failure& why) {
     state_ = state::down;
     transport_->close();
     expired_ = 0;
-    for (const auto& left : std::exchange(slots_, {})) {
+    auto unanswered = std::move(slots_);
+    slots_ = decltype(slots_){};
+    for (const auto& left : unanswered) {
         if (left.who) left.who->failed(left.request, why);
     }
 }

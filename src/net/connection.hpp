@@ -1,8 +1,8 @@
 #pragma once
 
+#include <boost/circular_buffer.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -125,9 +125,9 @@ class connection final : private transport::events {
     std::size_t received_ = 0;
     resp::framer framer_;
 
-    std::deque<slot> slots_;     // unanswered requests, oldest first
-    std::size_t unsent_ = 0;     // how many at the back are still in out_
-    std::size_t expired_ = 0;    // how many at the front are past their deadline
+    boost::circular_buffer<slot> slots_{16};  // unanswered requests, oldest first
+    std::size_t unsent_ = 0;                  // how many at the back are still in out_
+    std::size_t expired_ = 0;                 // how many at the front are past their deadline
     clock::time_point heard_{};  // when something was last received, or first asked for
     clock::time_point opening_until_{};
 };

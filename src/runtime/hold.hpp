@@ -32,6 +32,9 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] const plan& what() const { return *grant_.what; }
     [[nodiscard]] const plan_pointer& shared_plan() const { return grant_.what; }
     [[nodiscard]] const std::string& owner() const { return grant_.owner; }
+    [[nodiscard]] std::shared_ptr<const std::string> shared_owner() const {
+        return {shared_from_this(), &grant_.owner};
+    }
     [[nodiscard]] core::fencing_token token() const { return grant_.gained.token; }
     [[nodiscard]] const core::estate& gained() const { return grant_.gained; }
     [[nodiscard]] core::local_id id() const { return id_; }

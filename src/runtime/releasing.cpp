@@ -26,7 +26,7 @@ releasing::releasing(engine& through, request wish, listener done)
 
 void releasing::encode(tag, bool by_text, std::string& out) {
     overtaken_ = overtaken_ || by_text;
-    wire::release(out, by_text, request_.what->keys, request_.owner);
+    wire::release(out, by_text, request_.what->keys, *request_.owner);
 }
 
 void releasing::answered(tag asked, std::string_view reply) {
@@ -46,7 +46,7 @@ void releasing::failed(tag asked, const net::failure& why) {
     const auto node = node_of(asked);
     last_failure_ = why;
     last_failure_.message = engine_.node(node).name() + ": " + why.message;
-    engine_.owe_release(node, request_.what, request_.owner, request_.key_gone_at);
+    engine_.owe_release(node, request_.what, *request_.owner, request_.key_gone_at);
     step(core::release::unknown{node});
 }
 

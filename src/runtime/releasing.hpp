@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/release.hpp"
@@ -14,7 +15,7 @@ class releasing final : public net::exchange {
   public:
     struct request {
         plan_pointer what;
-        std::string owner;
+        std::shared_ptr<const std::string> owner;
         core::time_point key_gone_at;
     };
     using listener = std::function<void(const releasing&)>;
