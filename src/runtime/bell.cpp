@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <climits>
 #include <mutex>
@@ -72,15 +73,18 @@ void bell::tower::wake(std::uint32_t which) {
     ::syscall(SYS_futex, &strokes, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, nullptr, nullptr, which);
 }
 
+// One of the two sees what the other has stored: the ringer that somebody sleeps, or the sleeper
+// that it was rung.
 void bell::ring() {
-    rung_.store(true, std::memory_order_release);
-    tower_->wake(bit_);
+    rung_.store(true);
+    if (asleep_.load()) tower_->wake(bit_);
 }
 
 void bell::ring_all(std::span<const std::shared_ptr<bell>> bells) {
-    std::vector<std::pair<tower*, std::uint32_t>> towers;
+    boost::container::small_vector<std::pair<tower*, std::uint32_t>, 8> towers;
     for (const auto& each : bells) {
-        each->rung_.store(true, std::memory_order_release);
+        each->rung_.store(true);
+        if (!each->asleep_.load()) continue;
         const auto same = std::find_if(towers.begin(), towers.end(), [&](const auto& known) {
             return known.first == each->tower_;
         });
@@ -93,17 +97,23 @@ void bell::ring_all(std::span<const std::shared_ptr<bell>> bells) {
     for (const auto& [where, which] : towers) where->wake(which);
 }
 
-// Who is rung between the look at the bell and the call finds that the tower has struck since.
+bool bell::heard() { return rung_.load() && rung_.exchange(false); }
+
+// Who is rung between the last look at the bell and the call finds that the tower has struck since.
 bool bell::sleep_until(core::time_point when) {
+    asleep_.store(true);
+    bool rung = false;
     for (;;) {
         const auto seen = tower_->strokes.load(std::memory_order_acquire);
-        if (rung_.exchange(false, std::memory_order_acq_rel)) return true;
+        rung = heard();
         const bool timed = when != core::never;
-        if (timed && when <= clock::now()) return false;
+        if (rung || (timed && when <= clock::now())) break;
         const auto limit = timed ? on_monotonic_clock(when) : timespec{};
         ::syscall(SYS_futex, &tower_->strokes, FUTEX_WAIT_BITSET_PRIVATE, seen,
                   timed ? &limit : nullptr, nullptr, bit_);
     }
+    asleep_.store(false);
+    return rung;
 }
 
 }  // namespace holdfast::runtime

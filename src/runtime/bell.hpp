@@ -28,7 +28,10 @@ class bell {
 
     void ring();
 
-    /// Returns false if `when` came first.
+    /// Whether it was rung since it was last heard.
+    bool heard();
+
+    /// Returns when it is rung, or false if `when` came first.
     bool sleep_until(core::time_point when);
 
   private:
@@ -43,6 +46,7 @@ class bell {
     tower* tower_ = nullptr;
     std::uint32_t bit_ = 0;
     std::atomic<bool> rung_ = false;
+    std::atomic<bool> asleep_ = false;  // or about to be: ringing takes a system call
 };
 
 }  // namespace holdfast::runtime

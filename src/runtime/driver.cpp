@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
@@ -178,27 +179,43 @@ void driver::run_context(std::unique_lock<std::mutex>& lock, core::time_point un
 }
 
 void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
-    const auto place = sleepers_.insert(sleepers_.end(), &who);
+    sleepers_.push_back(who);
     auto until = driven_.wake_at();
     if (until != core::never && left_to_background(until)) until = core::never;
-    lock.unlock();
-    const bool rung = who.wake->sleep_until(until);
-    lock.lock();
-    sleepers_.erase(place);
-    if (!rung) driven_.fire(clock::now());
+    if (!let_others_run(lock, who)) {
+        lock.unlock();
+        const bool rung = who.wake->sleep_until(until);
+        lock.lock();
+        if (!rung) driven_.fire(clock::now());
+    }
+    sleepers_.erase(sleepers_.iterator_to(who));
     if (who.done && successor_ == &who) {
         successor_ = nullptr;
         pass_on();
     }
 }
 
+// Returns whether the caller was rung meanwhile.
+bool driver::let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) {
+    const auto waiting = sleepers_.size();
+    const auto before = clock::now();
+    if (!crowd_.lets_others_run(waiting, before)) return false;
+    lock.unlock();
+    ::sched_yield();
+    const bool rung = who.wake->heard();
+    const auto after = clock::now();
+    lock.lock();
+    crowd_.let_run(waiting, before, after);
+    return rung;
+}
+
 void driver::pass_on() {
     if (std::exchange(left_to_caller_, false)) attend_by(driven_.wake_at());
     if (driving_ || successor_ != nullptr) return;
     const auto next = std::find_if(sleepers_.begin(), sleepers_.end(),
-                                   [](const waiter* sleeper) { return !sleeper->done; });
+                                   [](const waiter& sleeper) { return !sleeper.done; });
     if (next != sleepers_.end()) {
-        successor_ = *next;
+        successor_ = &*next;
         return successor_->wake->ring();
     }
     if (!driven_.unattended()) return;

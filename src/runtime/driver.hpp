@@ -2,9 +2,9 @@
 
 #include <poll.h>
 
+#include <boost/intrusive/list.hpp>
 #include <condition_variable>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -13,6 +13,7 @@
 #include "core/time.hpp"
 #include "runtime/alarm.hpp"
 #include "runtime/bell.hpp"
+#include "runtime/crowd.hpp"
 
 namespace boost::asio {
 class io_context;
@@ -21,7 +22,7 @@ class io_context;
 namespace holdfast::runtime {
 
 /// A blocked caller, and whether what it waits for is done.
-struct waiter {
+struct waiter : boost::intrusive::list_base_hook<> {
     bool done = false;
     std::shared_ptr<bell> wake = bell::of_this_thread();
 };
@@ -120,6 +121,7 @@ class driver {
     [[nodiscard]] bool looks_itself() const;
     void run_context(std::unique_lock<std::mutex>& lock, core::time_point until);
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who);
+    bool let_others_run(std::unique_lock<std::mutex>& lock, waiter& who);
     void pass_on();
     void wake_background();
     void interrupt();
@@ -138,7 +140,8 @@ class driver {
     std::thread::id driver_thread_{};
     std::thread::id expected_{};   // has promised to wait
     bool left_to_caller_ = false;  // some timer, since the last caller left
-    std::list<waiter*> sleepers_;
+    boost::intrusive::list<waiter> sleepers_;
+    crowd crowd_;
     std::vector<std::shared_ptr<bell>> to_ring_;  // of callers whose operations are finished
     bool ringing_ = false;
     waiter* successor_ = nullptr;  // a sleeper that was woken to drive, and has not begun yet
