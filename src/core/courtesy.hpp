@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 
 #include "core/time.hpp"
 
@@ -28,7 +27,7 @@ class courtesy {
 
     /// Somebody of this process was denied by another.
     void denied() {
-        since_.reset();
+        since_ = never;
         gave_way_ = false;
         allowance_ = soonest;
     }
@@ -39,7 +38,7 @@ class courtesy {
         gap_ = std::clamp(needed, shortest_gap, longest_gap);
         // Often given, so one slow answer counts for little.
         head_start_ += needed < head_start_ ? needed - head_start_ : (needed - head_start_) / 8;
-        if (since_) return;
+        if (since_ != never) return;
         since_ = now;
         if (gave_way_) allowance_ = std::min(allowance_ * 2, latest);
         gave_way_ = false;
@@ -50,9 +49,9 @@ class courtesy {
 
     /// How long whoever of this process is next has to wait before it asks.
     duration pause(time_point now) {
-        if (since_ && now - freed_at_ >= gap_) since_.reset();  // there was one already
-        if (!since_ || now - *since_ < allowance_) return duration{0};
-        since_.reset();
+        if (now - freed_at_ >= gap_) since_ = never;  // there was one already
+        if (since_ == never || now - since_ < allowance_) return duration{0};
+        since_ = never;
         gave_way_ = true;
         return gap_;
     }
@@ -72,7 +71,7 @@ class courtesy {
     gap next(time_point now) { return {.pause = pause(now), .head_start = head_start(now)}; }
 
   private:
-    std::optional<time_point> since_;  // the process has had the lock without a gap
+    time_point since_ = never;  // the process has had the lock without a gap; never: it has not
     time_point freed_at_{};
     duration allowance_ = soonest;
     duration gap_ = shortest_gap;
