@@ -286,9 +286,10 @@ void driver::look_again() {
     if (polling_ && driver_thread_ != std::this_thread::get_id()) interrupt();
 }
 
+// While the driver rings it has not chosen yet how to wait.
 void driver::interrupt() {
-    if (polling_) return alarm_.ring();
-    boost::asio::post(*io_, [] {});
+    if (polling_ || ringing_) alarm_.ring();
+    if (!polling_) boost::asio::post(*io_, [] {});
 }
 
 }  // namespace holdfast::runtime
