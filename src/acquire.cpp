@@ -75,6 +75,7 @@ acquisition acquire(const shared_client& through, const wish& what, std::stop_to
         engine.driving().will_wait();
         operation->start(now);
         engine.submit();
+        caller.in_line = operation->stands_in_line();
         wait_for(*operation, engine, caller, lock, std::move(stop));
         result = operation->take_result();
         lock.unlock();

@@ -199,7 +199,7 @@ void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
 bool driver::let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) {
     const auto waiting = sleepers_.size();
     const auto before = clock::now();
-    if (!crowd_.lets_others_run(waiting, before)) return false;
+    if (who.in_line || !crowd_.lets_others_run(waiting, before)) return false;
     lock.unlock();
     ::sched_yield();
     const bool rung = who.wake->heard();

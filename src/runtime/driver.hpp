@@ -24,6 +24,7 @@ namespace holdfast::runtime {
 /// A blocked caller, and whether what it waits for is done.
 struct waiter : boost::intrusive::list_base_hook<> {
     bool done = false;
+    bool in_line = false;  // behind others of this process: no answer is on its way
     std::shared_ptr<bell> wake = bell::of_this_thread();
 };
 
