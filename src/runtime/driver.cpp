@@ -180,9 +180,9 @@ void driver::run_context(std::unique_lock<std::mutex>& lock, core::time_point un
 
 void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
     sleepers_.push_back(who);
-    auto until = driven_.wake_at();
-    if (until != core::never && left_to_background(until)) until = core::never;
     if (!let_others_run(lock, who)) {
+        auto until = driven_.wake_at();
+        if (until != core::never && left_to_background(until)) until = core::never;
         lock.unlock();
         const bool rung = who.wake->sleep_until(until);
         lock.lock();
