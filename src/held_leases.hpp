@@ -24,6 +24,7 @@ class held_leases {
 
     void put(lease held) {
         const std::lock_guard lock(guard_);
+        held_.reserve(held_.size() + 1);  // nothing may fail once the lease is in the spare entry
         if (!spare_) {
             spare_ = std::make_unique<entry>(std::this_thread::get_id(), std::move(held));
         } else {

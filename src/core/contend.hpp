@@ -36,8 +36,8 @@
 /// All who wait at one server are told of a release at the same moment, and most of them ask in
 /// vain. So who lost such a race stays away for a while, without being told of anything, and comes
 /// back as one who asks for the first time. Where the lock is held for long that would only be one
-/// more attempt, and it goes on waiting to be told. Nobody stays away for longer than
-/// rivalry::longest.
+/// more attempt, and it goes on waiting to be told. Nobody stays away for much longer
+/// than rivalry::longest.
 ///
 /// Giving up reports what the last attempt met; unreachable, if the first has not been answered.
 ///

@@ -201,7 +201,7 @@ void connection::fail_all(const failure& why) {
     transport_->close();
     expired_ = 0;
     auto unanswered = std::move(slots_);
-    slots_ = decltype(slots_){};
+    slots_ = decltype(slots_){first_slots};
     for (const auto& left : unanswered) {
         if (left.who) left.who->failed(left.request, why);
     }

@@ -91,6 +91,8 @@ class connection final : private transport::events {
   private:
     enum class state : std::uint8_t { opening, greeting, ready, down };
 
+    static constexpr std::size_t first_slots = 16;
+
     struct slot {
         boost::intrusive_ptr<exchange> who;  // null: past its deadline
         exchange::tag request = 0;
@@ -125,9 +127,9 @@ class connection final : private transport::events {
     std::size_t received_ = 0;
     resp::framer framer_;
 
-    boost::circular_buffer<slot> slots_{16};  // unanswered requests, oldest first
-    std::size_t unsent_ = 0;                  // how many at the back are still in out_
-    std::size_t expired_ = 0;                 // how many at the front are past their deadline
+    boost::circular_buffer<slot> slots_{first_slots};  // unanswered requests, oldest first
+    std::size_t unsent_ = 0;                           // how many at the back are still in out_
+    std::size_t expired_ = 0;    // how many at the front are past their deadline
     clock::time_point heard_{};  // when something was last received, or first asked for
     clock::time_point opening_until_{};
 };

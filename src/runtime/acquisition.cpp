@@ -33,7 +33,9 @@ void acquisition::start(core::time_point now) {
     if (!request_.waits) {
         // A lease of this very client holds the key: the servers have nothing to add.
         const auto other = local_holder(now);
-        if (!other) return step(core::contend::turn{}, now);
+        if (!other) {
+            return step(core::contend::turn{.others = engine_->waiting().rivals(key())}, now);
+        }
         ++engine_->counters().denied;
         return conclude({.denied = *other}, now);
     }

@@ -39,7 +39,7 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     void start(core::time_point now);
     void cancel(core::time_point now);
 
-    /// Has not asked the servers yet: others of this process stand before it.
+    /// Has not asked the servers yet: others stand before it, or go first.
     [[nodiscard]] bool stands_in_line() const { return in_line_ && attempts_ == 0; }
 
     [[nodiscard]] result take_result() { return std::move(result_); }

@@ -75,11 +75,15 @@ void driver::finished(waiter& who) {
 
 void driver::attend_by(core::time_point when) {
     start_background();
-    if (when >= background_until_) return;
     if (looks_itself() && is_soon(when)) {
         left_to_caller_ = true;
-        return;
+    } else {
+        leave_to_background(when);
     }
+}
+
+void driver::leave_to_background(core::time_point when) {
+    if (when >= background_until_) return;
     background_until_ = when;
     wake_background();
 }
@@ -107,6 +111,7 @@ void driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) {
     driver_ = who;
     successor_ = nullptr;
     driver_thread_ = std::this_thread::get_id();
+    interrupted_ = false;
     do {
         turn(lock);
     } while (who != nullptr && !who->done);
@@ -129,6 +134,7 @@ void driver::ring(std::unique_lock<std::mutex>& lock) {
 
 void driver::turn(std::unique_lock<std::mutex>& lock) {
     ring(lock);
+    if (std::exchange(interrupted_, false)) return;
     driven_.flush();
     const auto until = driven_.wake_at();
     if (driver_ == nullptr) background_until_ = until;
@@ -144,7 +150,9 @@ void driver::poll_sources(std::unique_lock<std::mutex>& lock, core::time_point u
     polled_.assign(1, {alarm_.descriptor(), POLLIN, 0});
     for (const auto& each : sources_) polled_.push_back({each.descriptor, POLLIN, 0});
     polling_ = true;
-    const bool timed = until != core::never && (is_soon(until) || !left_to_background(until));
+    const bool soon_due = is_soon(until);
+    left_to_caller_ = left_to_caller_ || soon_due;
+    const bool timed = until != core::never && (soon_due || !left_to_background(until));
     lock.unlock();
     const auto timeout = to_timespec(until);
     ::ppoll(polled_.data(), polled_.size(), timed ? &timeout : nullptr, nullptr);
@@ -161,7 +169,7 @@ void driver::poll_sources(std::unique_lock<std::mutex>& lock, core::time_point u
 bool driver::left_to_background(core::time_point until) {
     const bool background_drives = driving_ && driver_ == nullptr;
     if (background_drives || calling_back_ || !background_.joinable()) return false;
-    attend_by(until);
+    leave_to_background(until);
     return true;
 }
 
@@ -286,10 +294,14 @@ void driver::look_again() {
     if (polling_ && driver_thread_ != std::this_thread::get_id()) interrupt();
 }
 
-// While the driver rings it has not chosen yet how to wait.
 void driver::interrupt() {
-    if (polling_ || ringing_) alarm_.ring();
-    if (!polling_) boost::asio::post(*io_, [] {});
+    if (ringing_) {
+        interrupted_ = true;  // it looks before it waits
+    } else if (polling_) {
+        alarm_.ring();
+    } else {
+        boost::asio::post(*io_, [] {});
+    }
 }
 
 }  // namespace holdfast::runtime

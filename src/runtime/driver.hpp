@@ -24,7 +24,7 @@ namespace holdfast::runtime {
 /// A blocked caller, and whether what it waits for is done.
 struct waiter : boost::intrusive::list_base_hook<> {
     bool done = false;
-    bool in_line = false;  // behind others of this process: no answer is on its way
+    bool in_line = false;  // when it began to wait: no answer was on its way
     std::shared_ptr<bell> wake = bell::of_this_thread();
 };
 
@@ -41,8 +41,9 @@ struct waiter : boost::intrusive::list_base_hook<> {
 /// A background thread, started when first needed, drives for work that nobody waits for, and
 /// otherwise sleeps until the next timer. Callbacks into users' code run there, unlocked.
 ///
-/// Time: every sleeper wakes for the earliest timer that it knew of; whoever is awake fires what
-/// is due. So no timer depends on one particular thread.
+/// Time: the background thread wakes for the earliest timer, but for what is due within
+/// milliseconds, which the caller that polls keeps itself, and leaves behind when it goes. Without
+/// a background thread every sleeper wakes. Whoever is awake fires what is due.
 class driver {
   public:
     /// Something to read from, and whose it is.
@@ -119,6 +120,7 @@ class driver {
     void turn(std::unique_lock<std::mutex>& lock);
     void poll_sources(std::unique_lock<std::mutex>& lock, core::time_point until);
     bool left_to_background(core::time_point until);
+    void leave_to_background(core::time_point when);
     [[nodiscard]] bool looks_itself() const;
     void run_context(std::unique_lock<std::mutex>& lock, core::time_point until);
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who);
@@ -145,6 +147,7 @@ class driver {
     crowd crowd_;
     std::vector<std::shared_ptr<bell>> to_ring_;  // of callers whose operations are finished
     bool ringing_ = false;
+    bool interrupted_ = false;     // while it rang
     waiter* successor_ = nullptr;  // a sleeper that was woken to drive, and has not begun yet
 
     std::thread background_;

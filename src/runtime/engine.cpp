@@ -64,7 +64,8 @@ bool engine::in_child() const noexcept { return fork_generation() != generation_
 void engine::close() noexcept {
     {
         auto held = lock();
-        if (std::exchange(stage_, stage::closing) != stage::open) return;
+        if (stage_ != stage::open) return;
+        stage_ = stage::closing;
         rooms_.abort_all();
         hear_out(held);
         stage_ = stage::closed;

@@ -93,7 +93,7 @@ class engine final : private driver::machinery,
 
     enum class stage : std::uint8_t {
         open,
-        closing,  // nothing new is begun
+        closing,  // nothing is acquired any more
         closed,
     };
 

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "core/node_set.hpp"
+#include "holdfast/clock.hpp"
 #include "net/exchange.hpp"
 #include "resp/encoder.hpp"
 #include "runtime/engine.hpp"

@@ -15,7 +15,7 @@ namespace holdfast::runtime {
 
 /// One lease, from the grant to its end: carries out what core::keeper decides.
 ///
-/// Lives as long as its lease object, or as a renewal that is under way.
+/// Lives as long as its lease object, or as a renewal or its release that is under way.
 class hold final : public std::enable_shared_from_this<hold>, private timer {
   public:
     struct grant {
@@ -26,7 +26,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
 
     /// With the engine's lock held.
     hold(engine_pointer through, grant won, core::time_point now);
-    ~hold() override;  // without it; REQUIRES: ended
+    ~hold() override;  // REQUIRES: ended
 
     /// Without the lock.
     [[nodiscard]] const plan& what() const { return *grant_.what; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <initializer_list>
 #include <span>
 
@@ -31,6 +32,7 @@ void append_call(std::string& out, const scripts::script& which, bool by_text, t
     const resp::decimal key_count{keys_used.size()};
     std::array<std::string_view, 16> all{by_text ? "EVAL" : "EVALSHA",
                                          by_text ? which.text : which.sha1, key_count.text()};
+    assert(3 + keys_used.size() + arguments.size() <= all.size());
     auto end = std::copy(keys_used.begin(), keys_used.end(), all.begin() + 3);
     end = std::copy(arguments.begin(), arguments.end(), end);
     resp::append_command(out, {all.begin(), end});
