@@ -25,14 +25,29 @@ contestant lock_and_unlock(client& through, std::string name, bool fencing, bool
             }};
 }
 
+/// The answer to a release is read behind that to the next lock.
+contestant unawaited_floor(floor& hiredis) {
+    hiredis.ask_unlock("bench:u");
+    return {"hiredis, release not awaited", [&hiredis](std::size_t times) {
+                return timed(times, [&] {
+                    hiredis.ask_lock("bench:u");
+                    hiredis.read_answer();
+                    hiredis.read_answer();
+                    hiredis.ask_unlock("bench:u");
+                });
+            }};
+}
+
 void one_thread(const test::redis_server& server, const rules& game, report& out) {
     client through(server.url());
     floor hiredis("127.0.0.1", server.port());
+    floor ahead("127.0.0.1", server.port());
     out.contest(
         "one thread, uncontended, one cycle = lock + unlock; without fencing",
         hold_contest(
             {{"hiredis: SET NX PX, release script",
               [&](std::size_t n) { return timed(n, [&] { hiredis.plain_cycle("bench:f"); }); }},
+             unawaited_floor(ahead),
              lock_and_unlock(through, "holdfast", false, true),
              lock_and_unlock(through, "holdfast, release not awaited", false, false)},
             game));
