@@ -32,10 +32,10 @@ class shared_client;
 /// Thread safety: all members may be called from any thread.
 /// Lifetime: mutexes and leases may outlive it; they then fail with errc::closed, and leases are
 /// lost. The destructor completes operations under way with errc::closed and joins the thread. It
-/// waits for the answers to releases that were not awaited, for 100 ms at most, and does not
-/// release leases: they run out, as after a crash. Fork: a client belongs to the process that made
-/// it. In a child every operation fails with errc::forked, and nothing that is destroyed there
-/// touches the parent's locks.
+/// waits for answers to releases that were not awaited, 100 ms at most. Leases are not released:
+/// they run out, as after a crash.
+/// Fork: a client belongs to the process that made it. In a child every operation fails with
+/// errc::forked, and nothing that is destroyed there touches the parent's locks.
 class client {
   public:
     explicit client(std::string_view url);
