@@ -87,48 +87,4 @@ inline void append_command(std::string& out, std::initializer_list<std::string_v
     append_command(out, std::span{arguments.begin(), arguments.size()});
 }
 
-/// Builds one command argument by argument, integers among them. What `out` holds is a whole
-/// command after every add(): the count in its header follows along.
-///
-///   command_writer{out}.add("SET").add(key).add(token).add("PX").add(30000);
-///
-/// REQUIRES: at least one argument before the command is sent; nobody else touches `out`
-/// between two calls of add().
-class command_writer {
-  public:
-    explicit command_writer(std::string& out) : out_{out}, count_at_{out.size() + 1} {
-        out_ += "*0\r\n";
-    }
-    command_writer(const command_writer&) = delete;
-    command_writer& operator=(const command_writer&) = delete;
-
-    command_writer& add(std::string_view argument) {
-        detail::append_up_to(out_, detail::bulk_room(argument),
-                             [&](char* place) { return detail::write_bulk(place, argument); });
-        count_one();
-        return *this;
-    }
-
-    /// Not bool or char: what they would look like on the wire is anybody's guess.
-    template <std::integral Integer>
-    requires(!std::same_as<Integer, bool> &&
-             !std::same_as<Integer, char>) command_writer& add(Integer argument) {
-        return add(decimal{argument}.text());
-    }
-
-  private:
-    /// Few commands have ten arguments; those that do pay for moving their bytes by one.
-    void count_one() {
-        if (++count_ < 10) {
-            ++out_[count_at_];
-        } else {
-            out_.replace(count_at_, decimal{count_ - 1}.text().size(), decimal{count_}.text());
-        }
-    }
-
-    std::string& out_;
-    std::size_t count_at_;
-    std::size_t count_ = 0;
-};
-
 }  // namespace holdfast::resp

@@ -1,5 +1,6 @@
 #include "runtime/query.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "holdfast/clock.hpp"
@@ -10,8 +11,8 @@ namespace {
 
 query::writer write_command(const std::vector<std::string>& command) {
     return [&command](std::string& out, bool) {
-        resp::command_writer writer{out};
-        for (const auto& part : command) writer.add(part);
+        const std::vector<std::string_view> parts(command.begin(), command.end());
+        resp::append_command(out, parts);
     };
 }
 

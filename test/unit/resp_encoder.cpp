@@ -56,39 +56,12 @@ TEST(append_command, does_not_allocate_when_the_buffer_is_large_enough) {
     EXPECT_EQ(out.data(), place);
 }
 
-TEST(command_writer, writes_what_append_command_writes) {
-    std::string out = "before";
-    command_writer{out}.add("SET").add("key").add("value");
-    std::string expected = "before";
-    append_command(expected, {"SET", "key", "value"});
-    EXPECT_EQ(out, expected);
-}
-
-TEST(command_writer, spells_integers_over_their_whole_range) {
-    std::string out;
-    command_writer{out}
-        .add(0)
-        .add(-1)
-        .add(std::numeric_limits<std::int64_t>::min())
-        .add(std::numeric_limits<std::int64_t>::max())
-        .add(std::numeric_limits<std::uint64_t>::max());
-    std::string expected;
-    append_command(expected, {"0", "-1", "-9223372036854775808", "9223372036854775807",
-                              "18446744073709551615"});
-    EXPECT_EQ(out, expected);
-}
-
-TEST(command_writer, keeps_the_count_right_after_every_argument) {
-    std::string out = "+before\r\n";
-    command_writer writer{out};
-    std::vector<std::string_view> arguments;
-    for (int count = 1; count <= 1001; ++count) {
-        writer.add("argument");
-        arguments.push_back("argument");
-        std::string expected = "+before\r\n";
-        append_command(expected, arguments);
-        ASSERT_EQ(out, expected) << count;
-    }
+TEST(decimal, spells_integers_over_their_whole_range) {
+    EXPECT_EQ(decimal{0}.text(), "0");
+    EXPECT_EQ(decimal{-1}.text(), "-1");
+    EXPECT_EQ(decimal{std::numeric_limits<std::int64_t>::min()}.text(), "-9223372036854775808");
+    EXPECT_EQ(decimal{std::numeric_limits<std::int64_t>::max()}.text(), "9223372036854775807");
+    EXPECT_EQ(decimal{std::numeric_limits<std::uint64_t>::max()}.text(), "18446744073709551615");
 }
 
 TEST(decimal, is_an_argument_among_others) {
