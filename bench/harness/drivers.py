@@ -20,13 +20,15 @@ class Broken(Exception):
     """The toolchain is there, but the driver could not be built."""
 
 
-def build(source, work, program):
-    """Returns the command that runs `program` (a name without its suffix) of the driver."""
+def build(source, work, program, report=lambda text: None):
+    """Returns the command that runs `program` (a name without its suffix) of the driver.
+    report(text) is told what will take a while."""
     source, place = pathlib.Path(source), pathlib.Path(work) / pathlib.Path(source).name
     manifest = next(name for name in WAYS if (source / name).exists())
     prepare, command = WAYS[manifest]
     mark, contents = place / "built", _digest(source)
     if not mark.exists() or mark.read_text() != contents:
+        report(f"building {place}")
         shutil.copytree(source, place, dirs_exist_ok=True)
         prepare(place, program)
         mark.write_text(contents)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import tempfile
 
-from . import servers
+from . import children, servers
 from .figures import Figures
 from .team import Failed, Team
 
@@ -19,12 +19,19 @@ def _spent(nodes):
 
 
 class Referee:
-    """drivers: command by name; tools: the directory of what bench/CMakeLists.txt builds.
-    report(text) is told who drops out, and why."""
+    """drivers: command by name; programs: the directory of what bench/CMakeLists.txt builds.
+    report(text) is told who drops out, and why; `dropped` has them all."""
 
-    def __init__(self, drivers, tools, holdfast, report):
-        self._drivers, self._tools, self._holdfast = drivers, tools, holdfast
+    def __init__(self, drivers, programs, holdfast, report):
+        self._drivers, self._programs, self._holdfast = drivers, programs, holdfast
         self._report = report
+        self.dropped = []
+
+    @staticmethod
+    def estimate(match, rounds, seconds):
+        """How many seconds the rounds of a match take."""
+        first = max(seconds, WARM_UP) if rounds > 1 else seconds
+        return len(match.contestants) * (first + rounds * seconds)
 
     def play(self, match, rounds, seconds):
         """Figures by contestant, in the order of the match, of those that played a round."""
@@ -51,11 +58,11 @@ class Referee:
             vouch = [self._holdfast, "enlist", "--fresh"]
             for url in urls:
                 vouch += ["--url", url]
-            subprocess.run(vouch, check=True, capture_output=True)
+            children.run(vouch, capture_output=True, text=True)
         if match.fault != "slow":
             return urls
-        proxy = subprocess.Popen(
-            [os.path.join(self._tools, "holdfast-bench-proxy"), "1000",
+        proxy = children.start(
+            [os.path.join(self._programs, "holdfast-bench-proxy"), "1000",
              *[str(node.port) for node in nodes]],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         cleaning.enter_context(proxy)
@@ -88,6 +95,7 @@ class Referee:
                 lines = teams[who].play(seconds)
             except Failed as reason:
                 self._report(f"{who.name} dropped out: {reason}")
+                self.dropped.append(who)
                 del teams[who]
                 continue
             if counted is not None:

@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import time
 
+from . import children
+
 PROGRAM = os.environ.get("HOLDFAST_TEST_SERVER", "redis-server")
 START_BOUND = 10  # seconds until a server must answer
 START_TRIES = 5  # another process may take the port between our look and the server's
@@ -19,18 +21,17 @@ class Server:
         self.directory = tempfile.mkdtemp(prefix="holdfast-server-")
         for _ in range(START_TRIES):
             self.port = _free_port()
-            self.process = subprocess.Popen(self._command(core), stdout=subprocess.DEVNULL)
+            self.process = children.start(self._command(), core, stdout=subprocess.DEVNULL)
             if self._answers():
                 return
             self.process.kill()
             self.process.wait()
         self.stop()
-        raise SystemExit(f"{PROGRAM} did not start; is it installed? (script/bootstrap)")
+        raise SystemExit(f"{PROGRAM} did not start")
 
-    def _command(self, core):
-        pinned = [] if core is None else ["taskset", "-c", str(core)]
-        return pinned + [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
-                         "--dir", self.directory]
+    def _command(self):
+        return [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+                "--dir", self.directory]
 
     def _answers(self):
         give_up = time.monotonic() + START_BOUND

@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 import time
 
+from . import children
+
 PATIENCE = 45  # seconds that a round may take beyond its length
 
 
@@ -15,12 +17,11 @@ class Failed(Exception):
 
 class Team:
     def __init__(self, command, processes, core=None):
-        pinned = [] if core is None else ["taskset", "-c", str(core)]
         self._errors = tempfile.TemporaryFile()
         self._members = []
         for _ in range(processes):
-            self._members.append(subprocess.Popen(
-                pinned + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            self._members.append(children.start(
+                command, core, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=self._errors, bufsize=0))
 
     def play(self, seconds):
