@@ -13,7 +13,7 @@ class Contestant:
 
 @dataclasses.dataclass(frozen=True)
 class Match:
-    part: str  # as script/bench names it
+    part: str  # its letter in `holdfast bench --help`
     title: str
     contestants: tuple
     work: str = "distinct"

@@ -67,7 +67,7 @@ def _panel(title, rows, top):
 
 
 def draw(record):
-    """The document of script/bench as a picture."""
+    """The document of `holdfast bench` as a picture."""
     lines, top = [], 0
     for begin, title in PANELS.items():
         for part in record["parts"]:

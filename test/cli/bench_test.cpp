@@ -7,7 +7,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The command in a place of its own, where a benchmark lies only if a test puts one there.
+/// The command in a place of its own, where a harness lies only if a test puts one there.
 class bench_front : public testing::Test {
   protected:
     bench_front() {
@@ -15,17 +15,24 @@ class bench_front : public testing::Test {
         fs::copy_file(HOLDFAST_COMMAND, command_);
     }
 
-    /// A program that says how it was called, and where it lies.
-    void put_benchmark(const fs::path& where) const {
-        const auto program = scratch_.path() / where;
-        fs::create_directories(program.parent_path());
-        std::ofstream(program) << "#!/bin/sh\necho \"$0\"; printf '<%s>' \"$@\"; exit 3\n";
-        fs::permissions(program, fs::perms::owner_all);
+    /// A harness that says how it was called.
+    void put_harness(const fs::path& programs) const {
+        const auto harness = scratch_.path() / programs / "harness";
+        fs::create_directories(harness);
+        std::ofstream(harness / "__main__.py")
+            << "import sys; print(''.join(f'<{word}>' for word in sys.argv)); sys.exit(3)\n";
     }
 
-    command_result bench(words arguments) const {
+    /// How a harness of these programs is called.
+    std::string called_from(const fs::path& programs) const {
+        const auto place = (scratch_.path() / programs).native();
+        return "<" + place + "/harness><--programs><" + place + "><--command><" +
+               command_.native() + ">";
+    }
+
+    command_result bench(words arguments, const environment_variables& environment = {}) const {
         arguments.insert(arguments.begin(), {command_.native(), "bench"});
-        return run_command(arguments);
+        return run_command(arguments, {.environment = environment});
     }
 
     scratch_directory scratch_{"bench"};
@@ -33,32 +40,96 @@ class bench_front : public testing::Test {
 };
 
 TEST_F(bench_front, passes_arguments_and_exit_code_on) {
-    put_benchmark("libexec/holdfast/holdfast-bench");
-    const auto result = bench({"--json", "a file", "held"});
+    put_harness("libexec/holdfast");
+    const auto result = bench({"--json", "a file", "--match", "x", "--match", "y", "held"});
     EXPECT_EQ(result.exit_code, 3);
-    EXPECT_NE(result.out.find("<--json><a file><held>"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out,
+              called_from("libexec/holdfast") + "<--json><a file><--match><x><--match><y><held>\n");
 }
 
-TEST_F(bench_front, takes_the_nearest_benchmark) {
-    for (const char* where :
-         {"libexec/holdfast/holdfast-bench", "bin/holdfast-bench", "bin/bench/holdfast-bench"}) {
-        put_benchmark(where);
-        const auto result = bench({});
-        EXPECT_TRUE(result.out.starts_with((scratch_.path() / where).native())) << result.out;
-    }
+TEST_F(bench_front, prefers_the_build_tree_to_an_installation) {
+    put_harness("libexec/holdfast");
+    put_harness("bin/bench");
+    EXPECT_EQ(bench({}).out, called_from("bin/bench") + "\n");
 }
 
-TEST_F(bench_front, says_what_to_do_where_none_is_installed) {
+TEST_F(bench_front, leaves_no_compiled_modules) {
+    put_harness("libexec/holdfast");
+    const auto harness = scratch_.path() / "libexec/holdfast/harness";
+    std::ofstream(harness / "other.py") << "";
+    std::ofstream(harness / "__main__.py") << "import other\n";
+    EXPECT_EQ(bench({}).exit_code, 0);
+    EXPECT_FALSE(fs::exists(harness / "__pycache__"));
+}
+
+TEST_F(bench_front, says_what_to_do_where_no_harness_is_installed) {
     const auto result = bench({"held"});
     EXPECT_EQ(result.exit_code, 69);
-    EXPECT_NE(result.err.find("holdfast-bench is not installed"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("the benchmarks are not installed"), std::string::npos) << result.err;
     EXPECT_EQ(result.out, "");
 }
 
-TEST_F(bench_front, explains_itself_without_a_benchmark) {
+TEST_F(bench_front, says_so_where_there_is_no_python) {
+    put_harness("libexec/holdfast");
+    const auto result = bench({"held"}, {{"PATH", scratch_.path()}});
+    EXPECT_EQ(result.exit_code, 69);
+    EXPECT_NE(result.err.find("python3"), std::string::npos) << result.err;
+}
+
+TEST_F(bench_front, refuses_options_that_do_not_exist) {
+    put_harness("libexec/holdfast");
+    for (const words& wrong :
+         {words{"--slow"}, {"--rounds", "0"}, {"--command", "x"}, {"a", "b"}}) {
+        const auto result = bench(wrong);
+        EXPECT_EQ(result.exit_code, 64) << wrong.front();
+        EXPECT_EQ(result.out, "");
+    }
+}
+
+TEST_F(bench_front, explains_itself_without_a_harness) {
     const auto result = bench({"--help"});
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_TRUE(result.out.starts_with("Usage: holdfast bench")) << result.out;
+}
+
+/// The real harness, where nothing that it would measure has been built.
+class bench_harness : public bench_front {
+  protected:
+    bench_harness() {
+        const auto programs = scratch_.path() / "libexec/holdfast";
+        fs::create_directories(programs);
+        fs::create_directory_symlink(HOLDFAST_SOURCE "/bench/harness", programs / "harness");
+    }
+};
+
+TEST_F(bench_harness, refuses_what_it_cannot_measure) {
+    const std::vector<words> all{{"helt"},
+                                 {"--part", "ax"},
+                                 {"--seconds", "long"},
+                                 {"--seconds", "0"},
+                                 {"--match", "no such title"},
+                                 {"--only", "nobody"}};
+    for (const words& wrong : all) {
+        const auto result = bench(wrong);
+        EXPECT_EQ(result.exit_code, 64) << wrong.back() << "\n" << result.err;
+        EXPECT_TRUE(result.err.starts_with("holdfast: bench: ")) << result.err;
+        EXPECT_NE(result.err.find("Try 'holdfast bench --help'"), std::string::npos) << result.err;
+    }
+}
+
+TEST_F(bench_harness, understands_every_option_and_names_the_program_that_is_missing) {
+    const auto result = bench({"--quick", "--no-peers", "--only", "Holdfast", "--match", "server",
+                               "--rounds", "2", "--seconds", "0.1", "--output", "x", "--json", "y",
+                               "--picture", "z", "--part", "a"});
+    EXPECT_EQ(result.exit_code, 69) << result.err;
+    EXPECT_NE(result.err.find("libexec/holdfast/holdfast-bench is not there"), std::string::npos)
+        << result.err;
+}
+
+TEST_F(bench_harness, names_the_server_that_is_missing) {
+    const auto result = bench({"held"}, {{"HOLDFAST_TEST_SERVER", "no-such-server"}});
+    EXPECT_EQ(result.exit_code, 69);
+    EXPECT_NE(result.err.find("no-such-server is not there"), std::string::npos) << result.err;
 }
 
 }  // namespace

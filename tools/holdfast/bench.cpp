@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "command_line.hpp"
@@ -14,42 +16,94 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In the build tree that this program lies in, beside it, or where an installation has it.
-std::vector<fs::path> candidates() {
-    const fs::path directory = fs::read_symlink("/proc/self/exe").parent_path();
-    return {directory / "bench" / "holdfast-bench", directory / "holdfast-bench",
-            directory.parent_path() / "libexec" / "holdfast" / "holdfast-bench"};
+/// What the harness understands. It reads the arguments again: here they are explained, and wrong
+/// ones are refused, whether it is installed or not.
+struct bench_options {
+    bool quick = false, no_peers = false;
+    std::vector<std::string> contestants, titles;
+    std::optional<int> rounds;
+    std::string seconds, json, picture, part;
+};
+
+void declare(command_line& line, bench_options& into) {
+    line.flag("--quick", into.quick,
+              "One short round of each: shows that everything runs, its numbers mean nothing");
+    line.flag("--no-peers", into.no_peers, "Only Holdfast and its floor");
+    line.texts("--only", "NAME", into.contestants,
+               "Only contestants whose name begins so; may be repeated");
+    line.texts("--match", "TEXT", into.titles,
+               "Only tables that have TEXT in their title; may be repeated");
+    line.integer("--rounds", "N", into.rounds, 1, 1000, "Rounds that count; default: 7");
+    line.text("--seconds", "S", into.seconds, "How long a round takes; default: 0.5");
+    line.text("--json,--output", "FILE", into.json,
+              "Where the JSON goes; - is standard output, and the tables then go to standard "
+              "error. Default: build/bench.json in the source tree, else holdfast-bench.json");
+    line.text("--picture", "FILE", into.picture,
+              "Where the picture goes, as SVG; default: beside the JSON");
+    line.text("--part", "PART", into.part, "The same as PART");
+    line.positional("PART", into.part, false);
 }
 
-[[noreturn]] void become(const fs::path& program, arguments given) {
-    std::vector<char*> values{const_cast<char*>(program.c_str())};
-    for (const std::string& argument : given) values.push_back(const_cast<char*>(argument.c_str()));
+void explain(command_line& line) {
+    line.note(
+        "PART is one or more of the letters a (one thread, uncontended), b (threads with keys of "
+        "their own), c (coroutines), d (one contended key), e (a quorum of five), f (leases held); "
+        "or one table that needs no peer: server, coroutines, quorum, votes, held. Without it: all "
+        "of them. --only and --match leave those that need no peer out.");
+    line.note(
+        "Servers are started here. Peers are built from their package registries, in the source "
+        "tree below build/peers, else below ~/.cache/holdfast/peers; one whose toolchain is "
+        "missing "
+        "is left out with a message.");
+    line.note(
+        "Needs python3 and redis-server, and the harness: it is built with the tests, and "
+        "installed "
+        "as the component 'bench'. What is missing is named, with exit code 69.");
+    line.example("holdfast bench", "Everything, beside hiredis, redis-benchmark and the peers");
+    line.example("holdfast bench --no-peers d", "One contended key, Holdfast and its floor only");
+    line.example("holdfast bench --json - held", "A hundred thousand leases, as JSON");
+}
+
+/// Where the harness and its programs are: in the build tree that `command` lies in, or where an
+/// installation has them.
+fs::path programs_of(const fs::path& command) {
+    const fs::path directory = command.parent_path();
+    for (const fs::path& place :
+         {directory / "bench", directory.parent_path() / "libexec" / "holdfast"}) {
+        if (fs::exists(place / "harness" / "__main__.py")) return place;
+    }
+    throw failure(exit_code::unavailable,
+                  "bench: the benchmarks are not installed; in the source tree, script/build makes "
+                  "them, and 'cmake --install build/release --component bench' installs them");
+}
+
+/// Returns only if that is not possible.
+void become(const std::vector<std::string>& words) {
+    std::vector<char*> values;
+    for (const std::string& word : words) values.push_back(const_cast<char*>(word.c_str()));
     values.push_back(nullptr);
-    ::execv(program.c_str(), values.data());
-    throw failure(exit_code::system, "bench: " + program.string() + ": " + std::strerror(errno));
+    ::execvp(values.front(), values.data());
 }
 
 }  // namespace
 
 int bench(arguments given) {
-    command_line line("bench", "[...]",
-                      "Measure Holdfast beside its floor, on servers that are started for it. All "
-                      "arguments are passed on to holdfast-bench.");
-    line.note(
-        "A part may be named: server (the default), quorum, votes, coroutines, held. --quick is a "
-        "smoke test; --json FILE writes what was found as one document, to standard output for -.");
-    line.note(
-        "holdfast-bench is built with the tests, and installed as the component 'bench'. Without "
-        "it: exit code 69. Other libraries are measured by script/bench of the source tree.");
-    line.example("holdfast bench", "One server, beside hiredis and redis-benchmark");
-    line.example("holdfast bench --json - held", "A hundred thousand leases, as JSON");
-    if (!given.empty() && (given.front() == "--help" || given.front() == "-h")) line.parse(given);
-    for (const fs::path& program : candidates()) {
-        if (::access(program.c_str(), X_OK) == 0) become(program, given);
-    }
-    throw failure(exit_code::unavailable,
-                  "bench: holdfast-bench is not installed; in the source tree, script/build makes "
-                  "it, and 'cmake --install build/release --component bench' installs it");
+    command_line line("bench", "[OPTION...] [PART]",
+                      "Measure Holdfast beside its floor and the lock libraries of other "
+                      "languages: tables, the same as JSON, and as a picture.");
+    bench_options ignored;
+    declare(line, ignored);
+    explain(line);
+    line.parse(given);
+    const fs::path command = fs::read_symlink("/proc/self/exe");
+    const fs::path programs = programs_of(command);
+    // -B: a benchmark leaves no compiled modules in an installation.
+    std::vector<std::string> words{
+        "python3", "-B", programs / "harness", "--programs", programs, "--command", command};
+    words.insert(words.end(), given.begin(), given.end());
+    become(words);
+    throw failure(errno == ENOENT ? exit_code::unavailable : exit_code::system,
+                  std::string("bench: python3, which it is written in: ") + std::strerror(errno));
 }
 
 }  // namespace holdfast::tool

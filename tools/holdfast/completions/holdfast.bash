@@ -7,6 +7,8 @@ _holdfast_lab='exists-set setnx-expire getset lua-setnx set-nx get-del lua-del r
                overtime late-delete release-race failover restart lost-answer late-write
                clock-jump old-jump hang'
 
+_holdfast_bench='a b c d e f server coroutines quorum votes held'
+
 _holdfast_options() {
     case $1 in
         run) echo '-n --nonblock -w --wait -E --conflict-exit-code -c --command --ttl --at-least
@@ -18,7 +20,9 @@ _holdfast_options() {
         status | ls | doctor) echo "--json -h --help $_holdfast_connecting" ;;
         enlist) echo "--fresh -h --help $_holdfast_connecting" ;;
         lab) echo '--json -h --help' ;;
-        local | bench | version) echo '-h --help' ;;
+        bench) echo '--quick --no-peers --only --match --rounds --seconds --json --output --picture
+                     --part -h --help' ;;
+        local | version) echo '-h --help' ;;
     esac
 }
 
@@ -57,14 +61,20 @@ _holdfast() {
         fi
     fi
     case $previous in
-        --password-file | --cacert | --cert | --key)
+        --password-file | --cacert | --cert | --key | --output | --picture)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return ;;
+        --json)
+            if [[ $command == bench ]]; then
+                mapfile -t COMPREPLY < <(compgen -f -- "$current")
+                return
+            fi ;;
         --url)
             mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// unix:// local:' -- "$current")
             return ;;
         -w | --wait | --ttl | --at-least | --at-most | --kill-after | -E | --conflict-exit-code | \
-            -c | --command | --label | --status-fd | --user | --sni | --prefix | --owner)
+            -c | --command | --label | --status-fd | --user | --sni | --prefix | --owner | --only | \
+            --match | --rounds | --seconds)
             return ;;
     esac
     if [[ $command == local && $current != -* ]]; then
@@ -72,7 +82,7 @@ _holdfast() {
     elif [[ $command == lab && $current != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$_holdfast_lab" -- "$current")
     elif [[ $command == bench && $current != -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'server quorum votes coroutines held' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "$_holdfast_bench" -- "$current")
     elif [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$command")" -- "$current")
     fi
