@@ -93,7 +93,7 @@ class Run:
 
     def _progress(self, what):
         self._begun += 1
-        print(f"\n[{self._begun} of {len(self._games) + len(self._own)}] {what}", file=sys.stderr,
+        print(f"[{self._begun} of {len(self._games) + len(self._own)}] {what}", file=sys.stderr,
               flush=True)
 
     def _play(self, match, referee):
@@ -101,7 +101,7 @@ class Run:
         self._progress(f"part {match.part}, {len(match.contestants)} contestants, about "
                        f"{referee.estimate(match, rounds, seconds):.0f} s")
         rows = table.rows(match, referee.play(match, rounds, seconds))
-        self._say(table.text(match, rows).lstrip())
+        self._say(table.text(match, rows))
         self._add([{"part": match.part, "title": match.title, "contestants": rows}])
 
     def _take_over(self, part):
@@ -132,11 +132,11 @@ class Run:
 
 
 def main():
-    wish = wishes.read()
-    need(servers.PROGRAM, "taskset", wish.command,
-         *(wish.programs / f"holdfast-bench{name}" for name in ("", "-driver", "-proxy")))
     try:
         with children.household():
+            wish = wishes.read()
+            need(servers.PROGRAM, "taskset", wish.command,
+                 *(wish.programs / f"holdfast-bench{name}" for name in ("", "-driver", "-proxy")))
             return 0 if Run(wish).whole() else DROPPED_OUT
     except subprocess.CalledProcessError as error:
         complain(f"{pathlib.Path(error.cmd[0]).name} failed ({error.returncode}) "
