@@ -23,8 +23,7 @@ parting begin_release(runtime::hold& which, runtime::releasing::listener done) {
     if (!which.end(now)) return parting::ended_before;
     which.disown();
     auto& engine = which.through();
-    const auto& key = which.what().keys.lock;
-    if (engine.waiting().pass_on(key, which, left, now)) {
+    if (which.pass_on(left, now)) {
         ++engine.counters().released;
         return parting::passed_on;
     }
@@ -34,7 +33,7 @@ parting begin_release(runtime::hold& which, runtime::releasing::listener done) {
                                .key_gone_at = which.key_gone_at()},
                               now, std::move(done));
     // Whoever waits in this process asks now, in the same write, behind the release.
-    engine.waiting().freed(key, which, now);
+    which.vacate(now);
     engine.submit();
     return parting::sent;
 }
@@ -77,7 +76,7 @@ void detach(runtime::hold& which) noexcept {
     if (engine.in_child()) return;
     const auto lock = engine.lock();
     const auto now = clock::now();
-    if (which.end(now)) engine.waiting().freed(which.what().keys.lock, which, now);
+    if (which.end(now)) which.vacate(now);
     engine.submit();
 }
 

@@ -30,23 +30,24 @@ void acquisition::start(core::time_point now) {
     started_at_ = now;
     under_way_ = this;
     if (engine_->closed()) return abort();
+    room_ = &engine_->waiting().enter(request_.what);
     if (!request_.waits) {
         // A lease of this very client holds the key: the servers have nothing to add.
         const auto other = local_holder(now);
         if (!other) {
-            return step(core::contend::turn{.others = engine_->waiting().rivals(key())}, now);
+            return step(core::contend::turn{.others = room_->rivals()}, now);
         }
         ++engine_->counters().denied;
         return conclude({.denied = *other}, now);
     }
     in_line_ = true;
     engine_->set(*this, request_.give_up_at);
-    engine_->waiting().join(request_.what, *this, now);
+    room_->join(*this, now);
     waited_ = attempts_ == 0;
 }
 
 std::optional<attempt::denial> acquisition::local_holder(core::time_point now) const {
-    const auto* const other = engine_->waiting().holder(key());
+    const auto* const other = room_->holder();
     if (other == nullptr || other->lost(now)) return std::nullopt;
     return attempt::denial{other->owner(), other->valid_until() - now, false};
 }
@@ -62,10 +63,10 @@ attempt::denial acquisition::denied_by(core::time_point now) const {
 
 void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
 void acquisition::turn(const core::courtesy::gap& left, core::time_point now) {
-    step(core::contend::turn{.others = engine_->waiting().rivals(key()),
-                             .pause = left.pause,
-                             .head_start = left.head_start},
-         now);
+    step(
+        core::contend::turn{
+            .others = room_->rivals(), .pause = left.pause, .head_start = left.head_start},
+        now);
 }
 void acquisition::told(core::node_index where, core::time_point now) {
     step(core::contend::told{where}, now);
@@ -87,7 +88,7 @@ void acquisition::decided(const attempt& what, core::time_point now) {
         outcome.other = what.rival();
         denial_ = what.denied_by();
         denied_at_ = now;
-        engine_->waiting().denied(key());
+        room_->denied();
     }
     if (verdict == core::acquire::verdict::unreachable) outcome.hopeless = what.why().hopeless;
     step(outcome, now);
@@ -107,7 +108,7 @@ void acquisition::carry_out(const core::contend::decision& next, core::time_poin
 }
 
 std::uint32_t acquisition::tokens_to_draw() const {
-    const auto here = engine_->waiting().waiting_for(key());
+    const auto here = room_->waiting().size();
     return core::tokens_for(in_line_ ? here - 1 : here);
 }
 
@@ -153,7 +154,7 @@ net::failure acquisition::why_not() const {
 }
 
 void acquisition::win(hold::grant what, core::time_point now) {
-    auto lease = std::make_shared<hold>(engine_, std::move(what), now);
+    auto lease = std::make_shared<hold>(engine_, *room_, std::move(what), now);
     auto& counters = engine_->counters();
     ++counters.acquired;
     if (waited_ || attempts_ > 1) ++counters.waited;
@@ -161,8 +162,7 @@ void acquisition::win(hold::grant what, core::time_point now) {
     if (inherited_) {
         ++counters.inherited;
     } else {
-        engine_->waiting().won(key(), machine_.met(lease->gained()),
-                               attempt_->machine().started_at(), now);
+        room_->won(machine_.met(lease->gained()), attempt_->machine().started_at(), now);
         attempt_->became(lease);
     }
     lease->start(now);
@@ -176,7 +176,9 @@ void acquisition::conclude(result what, core::time_point now) {
     if (what.failed) ++engine_->counters().failed;
     result_ = std::move(what);
     engine_->cancel(*this);
-    if (std::exchange(in_line_, false)) engine_->waiting().leave(key(), *this, now);
+    auto* const from = std::exchange(room_, nullptr);
+    if (std::exchange(in_line_, false)) from->leave(*this, now);
+    if (from != nullptr) engine_->waiting().exit(*from);
     if (done_) std::exchange(done_, nullptr)(*this);
 }
 

@@ -62,13 +62,13 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     void conclude(result what, core::time_point now);
     [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const;
     [[nodiscard]] attempt::denial denied_by(core::time_point now) const;
-    [[nodiscard]] const std::string& key() const { return request_.what->keys.lock; }
 
     engine_pointer engine_;
     request request_;
     listener done_;
     boost::intrusive_ptr<acquisition> under_way_;  // itself
     core::local_id id_;
+    room* room_ = nullptr;  // from the start until it is concluded
     core::contend machine_;
     core::time_point started_at_{};
     boost::intrusive_ptr<attempt> attempt_;  // the latest

@@ -26,11 +26,12 @@ core::keeper::config keeping(const plan& what, core::time_point sent_at) {
 
 }  // namespace
 
-hold::hold(engine_pointer through, grant won, core::time_point now)
+hold::hold(engine_pointer through, room& where, grant won, core::time_point now)
     : engine_(std::move(through)),
       grant_(std::move(won)),
       id_(engine_->next_id()),
       acquired_at_(now),
+      room_(&engine_->waiting().enter(where)),
       keeper_(keeping(*grant_.what, grant_.gained.sent_at), grant_.gained.sent_at,
               grant_.gained.valid_until),
       valid_until_(keeper_.valid_until()) {}
@@ -59,7 +60,7 @@ std::stop_token hold::stop_token() {
 
 void hold::start(core::time_point now) {
     engine_->enter(*this);
-    engine_->waiting().took(grant_.what, *this);
+    room_->took(*this);
     carry_out(keeper_.due(now), now);
 }
 
@@ -108,7 +109,7 @@ void hold::lose(core::time_point now) {
     engine_->log(log_level::error, "lease_lost", "the lease is lost", grant_.what->keys.lock);
     announce();
     engine_->cancel(*this);
-    engine_->waiting().freed(grant_.what->keys.lock, *this, now);
+    vacate(now);
 }
 
 bool hold::end(core::time_point now) {
@@ -123,6 +124,19 @@ void hold::depart(core::time_point now) {
     if (std::exchange(departed_, true)) return;
     engine_->counters().hold_time.add(now - acquired_at_);
     engine_->leave(*this);
+}
+
+bool hold::pass_on(const core::estate& left, core::time_point now) {
+    if (room_ == nullptr || !room_->pass_on(*this, left, now)) return false;
+    engine_->waiting().exit(*std::exchange(room_, nullptr));
+    return true;
+}
+
+void hold::vacate(core::time_point now) {
+    auto* const from = std::exchange(room_, nullptr);
+    if (from == nullptr) return;
+    from->freed(*this, now);
+    engine_->waiting().exit(*from);
 }
 
 core::time_point hold::key_gone_at() const { return valid_until() + grant_.what->timing.guard(); }

@@ -25,7 +25,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     };
 
     /// With the engine's lock held.
-    hold(engine_pointer through, grant won, core::time_point now);
+    hold(engine_pointer through, room& where, grant won, core::time_point now);
     ~hold() override;  // REQUIRES: ended
 
     /// Without the lock.
@@ -61,6 +61,11 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     void disown() { gone_.store(true, std::memory_order_release); }
     [[nodiscard]] bool ended() const { return ended_; }
 
+    /// Somebody else's turn: to go on with what it leaves, if anybody of this process can, or to
+    /// ask the servers.
+    bool pass_on(const core::estate& left, core::time_point now);
+    void vacate(core::time_point now);
+
     /// Where the engine keeps it, for a quick goodbye.
     [[nodiscard]] std::size_t place() const { return place_; }
     void place(std::size_t where) { place_ = where; }
@@ -78,6 +83,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     grant grant_;
     core::local_id id_;
     core::time_point acquired_at_;
+    room* room_;  // until it makes room
     core::keeper keeper_;
     std::atomic<core::time_point> valid_until_;
     std::atomic<bool> gone_ = false;  // found out or given up before the deadline
