@@ -7,6 +7,11 @@ target_compile_options(holdfast_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(holdfast_flags INTERFACE -Wno-restrict)
 endif()
+# Nobody replaces one of our functions by another of its name: they may be inlined, also in code
+# that can be loaded anywhere. Clang takes that for granted.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(holdfast_flags INTERFACE -fno-semantic-interposition)
+endif()
 if(HOLDFAST_WERROR)
   target_compile_options(holdfast_flags INTERFACE -Werror)
 endif()
