@@ -13,7 +13,7 @@ namespace holdfast::runtime {
 /// others have had their turn: then nobody had to be put to sleep and woken, which takes longer
 /// than the rest of a cycle. It is no help to a few callers, and where strangers want the processor
 /// too it does harm: each of their turns takes milliseconds. One such turn, and nobody lets others
-/// run for a hundred times as long.
+/// run for many times as long.
 class crowd {
   public:
     [[nodiscard]] bool lets_others_run(std::size_t waiting, core::time_point now) const {
@@ -23,11 +23,12 @@ class crowd {
     /// Others have run from `from` to `to`, while so many waited.
     void let_run(std::size_t waiting, core::time_point from, core::time_point to) {
         const auto took = to - from;
-        if (took > allowance + turn_of_one * waiting) not_before_ = to + took * 100;
+        if (took > allowance + turn_of_one * waiting) not_before_ = to + took * patience;
     }
 
   private:
     static constexpr std::size_t least = 8;
+    static constexpr int patience = 25;  // at most a 25th of the time is given away
     static constexpr core::duration turn_of_one = std::chrono::microseconds(25);
     static constexpr core::duration allowance = std::chrono::milliseconds(1);
 

@@ -40,8 +40,8 @@ TEST(crowd, keeps_the_processor_for_a_while_when_strangers_took_it) {
     crowd callers;
     callers.let_run(64, start, start + 4ms);
     EXPECT_FALSE(callers.lets_others_run(64, start + 4ms));
-    EXPECT_FALSE(callers.lets_others_run(64, start + 403ms));
-    EXPECT_TRUE(callers.lets_others_run(64, start + 404ms));
+    EXPECT_FALSE(callers.lets_others_run(64, start + 103ms));
+    EXPECT_TRUE(callers.lets_others_run(64, start + 104ms));
 }
 
 }  // namespace
