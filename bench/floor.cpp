@@ -1,5 +1,6 @@
 #include "floor.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "scripts/embedded.hpp"
@@ -77,5 +78,20 @@ void floor::pipelined_cycles(std::size_t count) {
     }
     for (std::size_t n = 0; n < 2 * count; ++n) read_answer();
 }
+
+void floor::fill(std::size_t count) {
+    constexpr std::size_t batch = 1000;
+    for (std::size_t n = 0; n < count;) {
+        const auto until = std::min(count, n + batch);
+        const auto asked = until - n;
+        for (; n < until; ++n) {
+            redisAppendCommand(context_.get(), "SET rb:%012d %s PX 30000", static_cast<int>(n),
+                               owner_.c_str());
+        }
+        for (std::size_t read = 0; read < asked; ++read) read_answer();
+    }
+}
+
+void floor::clear() { command("FLUSHALL"); }
 
 }  // namespace holdfast::bench

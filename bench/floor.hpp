@@ -30,6 +30,11 @@ class floor {
     /// `count` plain cycles on distinct keys, all written before the first answer is read.
     void pipelined_cycles(std::size_t count);
 
+    /// Keys that redis-benchmark calls "rb:__rand_int__", all with this owner.
+    void fill(std::size_t count);
+    void clear();  // the server
+    [[nodiscard]] const std::string& owner() const { return owner_; }
+
   private:
     struct closer {
         void operator()(redisContext* context) const { redisFree(context); }
