@@ -203,17 +203,25 @@ void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
     }
 }
 
-// Returns whether the caller was rung meanwhile.
+// Returns whether the caller was rung meanwhile. Without the lock: it is wanted by those who run.
 bool driver::let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) {
     const auto waiting = sleepers_.size();
-    const auto before = clock::now();
-    if (who.in_line || !crowd_.lets_others_run(waiting, before)) return false;
+    auto now = clock::now();
+    auto turns = crowd_.turns(waiting, who.in_line, now);
+    if (turns == 0) return false;
     lock.unlock();
-    ::sched_yield();
-    const bool rung = who.wake->heard();
-    const auto after = clock::now();
+    bool rung = false;
+    bool strangers = false;
+    auto before = now;
+    while (turns-- > 0 && !rung && !strangers) {
+        ::sched_yield();
+        rung = who.wake->heard();
+        before = std::exchange(now, clock::now());
+        strangers = crowd::met_strangers(waiting, now - before);
+    }
     lock.lock();
-    crowd_.let_run(waiting, before, after);
+    if (strangers) crowd_.avoid_strangers(now - before, now);
+    if (who.in_line) crowd_.let_run_in_line(rung);
     return rung;
 }
 
