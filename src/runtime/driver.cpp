@@ -207,7 +207,8 @@ void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
 bool driver::let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) {
     const auto waiting = sleepers_.size();
     auto now = clock::now();
-    auto turns = crowd_.turns(waiting, who.in_line, now);
+    const auto kind = who.in_line ? crowd::kind::in_line : crowd::kind::for_answers;
+    auto turns = crowd_.turns(kind, waiting, now);
     if (turns == 0) return false;
     lock.unlock();
     bool rung = false;
@@ -221,7 +222,7 @@ bool driver::let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) {
     }
     lock.lock();
     if (strangers) crowd_.avoid_strangers(now - before, now);
-    if (who.in_line) crowd_.let_run_in_line(rung);
+    crowd_.let_run(kind, rung);
     return rung;
 }
 
