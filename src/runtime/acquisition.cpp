@@ -1,6 +1,7 @@
 #include "runtime/acquisition.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "holdfast/clock.hpp"
@@ -24,13 +25,13 @@ acquisition::acquisition(engine_pointer through, request wish, listener done)
       id_(engine_->next_id()),
       machine_(configure(*engine_, request_)) {}
 
-acquisition::~acquisition() = default;
+acquisition::~acquisition() { assert(room_ == nullptr || engine_->in_child()); }
 
 void acquisition::start(core::time_point now) {
     started_at_ = now;
+    if (!engine_->closed()) room_ = &engine_->waiting().enter(request_.what);
     under_way_ = this;
     if (engine_->closed()) return abort();
-    room_ = &engine_->waiting().enter(request_.what);
     if (!request_.waits) {
         // A lease of this very client holds the key: the servers have nothing to add.
         const auto other = local_holder(now);

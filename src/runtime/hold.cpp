@@ -36,7 +36,7 @@ hold::hold(engine_pointer through, room& where, grant won, core::time_point now)
               grant_.gained.valid_until),
       valid_until_(keeper_.valid_until()) {}
 
-hold::~hold() { assert(ended_ || engine_->in_child()); }
+hold::~hold() { assert((ended_ && room_ == nullptr) || engine_->in_child()); }
 
 core::time_point hold::valid_until() const { return valid_until_.load(std::memory_order_acquire); }
 

@@ -45,8 +45,7 @@ void room::won(const core::rivalry& met, core::time_point asked_at, core::time_p
 }
 
 void room::told(core::node_index where, core::time_point now) {
-    const auto everybody = waiting_;
-    for (auto* const who : everybody) who->told(where, now);
+    if (auto* const first = find(line_.heir())) first->told(where, now);
 }
 
 void room::give_turn(std::optional<core::local_id> to, const core::courtesy::gap& left,

@@ -54,7 +54,7 @@ class room {
     void denied();
     void won(const core::rivalry& met, core::time_point asked_at, core::time_point now);
 
-    /// A server said that the key changed.
+    /// A server said that the key changed. Only the first in line has asked any.
     void told(core::node_index where, core::time_point now);
 
     [[nodiscard]] std::string_view key() const { return what_->keys.lock; }

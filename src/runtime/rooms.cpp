@@ -1,6 +1,6 @@
 #include "runtime/rooms.hpp"
 
-#include <vector>
+#include <cassert>
 
 namespace holdfast::runtime {
 namespace {
@@ -19,6 +19,7 @@ room& rooms::enter(room& known) {
 }
 
 void rooms::exit(room& from) {
+    assert(from.users_ > 0);
     if (--from.users_ > 0 || from.listed_) return;
     from.listed_ = true;
     idle_.push_back(&from);
@@ -38,20 +39,27 @@ void rooms::told(std::string_view key, core::node_index where, core::time_point 
 }
 
 void rooms::told_all(core::node_index where, core::time_point now) {
+    for (auto* const here : enter_those_with_waiters()) {
+        here->told(where, now);
+        exit(*here);
+    }
+}
+
+void rooms::abort_all() {
+    for (auto* const here : enter_those_with_waiters()) {
+        // From the back, so that nobody gets a turn first. Whoever is aborted leaves, and may be
+        // gone for good.
+        while (!here->waiting().empty()) here->waiting().back()->abort();
+        exit(*here);
+    }
+}
+
+std::vector<room*> rooms::enter_those_with_waiters() {
     std::vector<room*> all;
     for (auto& [key, here] : rooms_) {
         if (!here.waiting().empty()) all.push_back(&enter(here));
     }
-    for (auto* const here : all) here->told(where, now);
-    for (auto* const here : all) exit(*here);
-}
-
-void rooms::abort_all() {
-    std::vector<contender*> everybody;
-    for (const auto& [key, here] : rooms_) {
-        everybody.insert(everybody.end(), here.waiting().begin(), here.waiting().end());
-    }
-    for (auto* const who : everybody) who->abort();
+    return all;
 }
 
 }  // namespace holdfast::runtime

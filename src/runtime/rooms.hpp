@@ -3,6 +3,7 @@
 #include <deque>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "core/node_set.hpp"
 #include "core/time.hpp"
@@ -29,6 +30,8 @@ class rooms {
     void abort_all();
 
   private:
+    std::vector<room*> enter_those_with_waiters();
+
     std::unordered_map<std::string_view, room> rooms_;  // by the key that the room keeps
     std::deque<room*> idle_;                            // or in use again by now
 };
