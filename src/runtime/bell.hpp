@@ -15,7 +15,8 @@ namespace holdfast::runtime {
 ///
 /// Thirty-two bells hang in a tower, which is one futex, so that one system call wakes many
 /// threads: when each has a call of its own, the first one awake pushes the ringer off the core.
-/// (The standard's semaphores would not do in any case: they spin and yield before they sleep.)
+/// (The standard's semaphores would not do in any case: they spin and yield before they sleep, and
+/// whether that pays is for `crowd` to say.)
 class bell {
   public:
     static std::shared_ptr<bell> of_this_thread();

@@ -206,24 +206,27 @@ void driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) {
 // Returns whether the caller was rung meanwhile. Without the lock: it is wanted by those who run.
 bool driver::let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) {
     const auto waiting = sleepers_.size();
-    auto now = clock::now();
+    const auto due = driven_.wake_at();
+    const auto begin = clock::now();
     const auto kind = who.in_line ? crowd::kind::in_line : crowd::kind::for_answers;
-    auto turns = crowd_.turns(kind, waiting, now);
+    auto turns = crowd_.allot(kind, waiting, begin);
     if (turns == 0) return false;
     lock.unlock();
     bool rung = false;
-    bool strangers = false;
-    auto before = now;
-    while (turns-- > 0 && !rung && !strangers) {
+    auto before = begin;
+    auto now = begin;
+    while (turns-- > 0 && !rung && now < due && !crowd::too_long(waiting, now - begin)) {
         ::sched_yield();
         rung = who.wake->heard();
         before = std::exchange(now, clock::now());
-        strangers = crowd::met_strangers(waiting, now - before);
     }
     lock.lock();
-    if (strangers) crowd_.avoid_strangers(now - before, now);
-    crowd_.let_run(kind, rung);
-    return rung;
+    if (crowd::too_long(waiting, now - before)) {
+        crowd_.avoid_strangers(now - before, now);
+    } else {
+        crowd_.let_run(kind, rung || who.done);
+    }
+    return rung || who.done;
 }
 
 void driver::pass_on() {
