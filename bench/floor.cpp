@@ -61,6 +61,7 @@ void floor::read_answer() {
         throw std::runtime_error("hiredis: no reply");
     }
     const reply owned(static_cast<redisReply*>(answer));
+    if (owned->type == REDIS_REPLY_ERROR) throw std::runtime_error(owned->str);
 }
 
 void floor::fenced_cycle(const std::string& key) {

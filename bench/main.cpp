@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <map>
 #include <string>
@@ -92,5 +93,11 @@ int main(int count, char** arguments) {
         if (word == "--help" || word == "-h") return usage(0);
     }
     wish what;
-    return read(count, arguments, what) ? run(what) : usage(64);
+    if (!read(count, arguments, what)) return usage(64);
+    try {
+        return run(what);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "holdfast-bench: %s\n", error.what());
+        return 1;
+    }
 }

@@ -137,11 +137,15 @@ def main():
             wish = wishes.read()
             need(servers.PROGRAM, "taskset", wish.command,
                  *(wish.programs / f"holdfast-bench{name}" for name in ("", "-driver", "-proxy")))
+            need(*(["redis-benchmark"] if "server" in wishes.own_parts(wish) else []))
             return 0 if Run(wish).whole() else DROPPED_OUT
     except subprocess.CalledProcessError as error:
         complain(f"{pathlib.Path(error.cmd[0]).name} failed ({error.returncode}) "
                  f"{error.stderr or ''}".strip())
         return DROPPED_OUT
+    except servers.NotStarted as error:
+        complain(error)
+        return UNAVAILABLE
     except BrokenPipeError:  # nobody reads on: | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return SYSTEM

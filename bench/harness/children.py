@@ -12,8 +12,13 @@ _PR_SET_PDEATHSIG = 1
 _library = ctypes.CDLL(None)
 
 
+_parent = os.getpid()
+
+
 def _end_with_parent():
     _library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != _parent:  # gone before it could be asked for
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def start(command, core=None, **how):
@@ -25,6 +30,20 @@ def start(command, core=None, **how):
 
 def run(command, **how):
     return subprocess.run(command, check=True, preexec_fn=_end_with_parent, **how)
+
+
+def finish(command, seconds, **how):
+    """The same with what it starts itself, unless it ends in time by itself. Returns its exit
+    code, and all that it said."""
+    process = subprocess.Popen(command, preexec_fn=_end_with_parent, start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how)
+    try:
+        said, _ = process.communicate(timeout=seconds)
+        return process.returncode, said
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
 
 
 def _leave(number, _frame):

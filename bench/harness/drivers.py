@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from . import children
+
 BUILD_BOUND = 600  # seconds
 
 
@@ -85,19 +87,18 @@ def _need(*programs):
 
 def _run(command, place):
     try:
-        done = subprocess.run([str(word) for word in command], cwd=place, capture_output=True,
-                              text=True, timeout=BUILD_BOUND, check=False)
+        code, said = children.finish([str(word) for word in command], BUILD_BOUND, cwd=place)
     except subprocess.TimeoutExpired:
         raise Broken(f"`{_words(command)}` did not end in {BUILD_BOUND} s") from None
-    if done.returncode != 0:
-        raise Broken(f"`{_words(command)}` failed:\n    " + "\n    ".join(_complaint(done)))
+    if code != 0:
+        raise Broken(f"`{_words(command)}` failed:\n    " + "\n    ".join(_complaint(said)))
 
 
-def _complaint(done):
+def _complaint(said):
     """Maven's reason stands first among its errors, that of the others last of all."""
-    said = (done.stderr + done.stdout).strip().splitlines()
-    errors = [line for line in said if line.startswith("[ERROR]")]
-    return errors[:4] or said[-8:]
+    lines = said.strip().splitlines()
+    errors = [line for line in lines if line.startswith("[ERROR]")]
+    return errors[:4] or lines[-8:]
 
 
 def _words(command):

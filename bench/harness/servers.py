@@ -14,6 +14,10 @@ START_BOUND = 10  # seconds until a server must answer
 START_TRIES = 5  # another process may take the port between our look and the server's
 
 
+class NotStarted(Exception):
+    """Says what was tried."""
+
+
 class Server:
     """A redis-server of its own, without persistence; it answers when the constructor returns."""
 
@@ -27,7 +31,8 @@ class Server:
             self.process.kill()
             self.process.wait()
         self.stop()
-        raise SystemExit(f"{PROGRAM} did not start")
+        raise NotStarted(f"{PROGRAM} did not answer on {START_TRIES} ports, last of them "
+                         f"{self.port}, within {START_BOUND} s each")
 
     def _command(self):
         return [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",

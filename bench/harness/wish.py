@@ -33,9 +33,13 @@ def _part(word):
 
 def _positive(kind):
     def read(word):
-        value = kind(word)
+        try:
+            value = kind(word)
+        except ValueError:
+            value = 0
         if not 0 < value < 1e6:
-            raise argparse.ArgumentTypeError(f"{word} is not a number above 0")
+            raise argparse.ArgumentTypeError(f"'{word}' is not a number above 0 and below a "
+                                             "million")
         return value
     return read
 
@@ -60,8 +64,12 @@ def read():
     wish.rounds = wish.rounds or (1 if wish.quick else 7)
     wish.seconds = wish.seconds or (0.1 if wish.quick else 0.5)
     wish.document = None if wish.json == "-" else pathlib.Path(wish.json)
+    if wish.document and not wish.document.name:
+        parser.error(f"--json: '{wish.json}' is not the name of a file")
     if wish.document and not wish.picture:
         wish.picture = wish.document.with_suffix(".svg")
+    if wish.document and wish.document == wish.picture:
+        parser.error(f"the JSON and the picture cannot both be {wish.document}")
     if not games(wish) and not own_parts(wish):
         parser.error("nothing that is asked for exists: see --part, --match and --only")
     return wish

@@ -102,13 +102,16 @@ class bench_harness : public bench_front {
     }
 };
 
+TEST_F(bench_harness, says_which_number_it_wants) {
+    const auto result = bench({"--seconds", "0.5s"});
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_NE(result.err.find("'0.5s' is not a number above 0"), std::string::npos) << result.err;
+}
+
 TEST_F(bench_harness, refuses_what_it_cannot_measure) {
-    const std::vector<words> all{{"helt"},
-                                 {"--part", "ax"},
-                                 {"--seconds", "long"},
-                                 {"--seconds", "0"},
-                                 {"--match", "no such title"},
-                                 {"--only", "nobody"}};
+    const std::vector<words> all{
+        {"helt"},       {"--part", "ax"},       {"--seconds", "long"},        {"--seconds", "0"},
+        {"--json", ""}, {"--json", "both.svg"}, {"--match", "no such title"}, {"--only", "nobody"}};
     for (const words& wrong : all) {
         const auto result = bench(wrong);
         EXPECT_EQ(result.exit_code, 64) << wrong.back() << "\n" << result.err;

@@ -55,8 +55,9 @@ void explain(command_line& line) {
         "tree below build/peers, else below ~/.cache/holdfast/peers; one whose toolchain is "
         "missing is left out with a message.");
     line.note(
-        "Needs python3 and redis-server, and the harness: it is built with the tests, and "
-        "installed as the component 'bench'. What is missing is named, with exit code 69.");
+        "Needs python3, redis-server, redis-benchmark and taskset, and the harness: it is built "
+        "with the tests, and installed as the component 'bench'. What is missing is named, with "
+        "exit code 69.");
     line.example("holdfast bench", "Everything, beside hiredis, redis-benchmark and the peers");
     line.example("holdfast bench --no-peers d", "One contended key, Holdfast and its floor only");
     line.example("holdfast bench --json - held", "A hundred thousand leases, as JSON");
