@@ -10,8 +10,6 @@ import tempfile
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_PDEATHSIG = 1
 _library = ctypes.CDLL(None)
-
-
 _parent = os.getpid()
 
 
@@ -33,8 +31,8 @@ def run(command, **how):
 
 
 def finish(command, seconds, **how):
-    """The same with what it starts itself, unless it ends in time by itself. Returns its exit
-    code, and all that it said."""
+    """Returns the exit code, and all that was said. What takes longer, or is broken off, is ended
+    together with whatever it started."""
     process = subprocess.Popen(command, preexec_fn=_end_with_parent, start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how)
     try:

@@ -29,9 +29,9 @@ acquisition::~acquisition() { assert(room_ == nullptr || engine_->in_child()); }
 
 void acquisition::start(core::time_point now) {
     started_at_ = now;
-    if (!engine_->closed()) room_ = &engine_->waiting().enter(request_.what);
-    under_way_ = this;
     if (engine_->closed()) return abort();
+    room_ = &engine_->waiting().enter(request_.what);
+    under_way_ = this;
     if (!request_.waits) {
         // A lease of this very client holds the key: the servers have nothing to add.
         const auto other = local_holder(now);
