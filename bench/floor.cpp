@@ -65,8 +65,8 @@ void floor::read_answer() {
 }
 
 void floor::fenced_cycle(const std::string& key) {
-    command("EVALSHA %s 3 %s holdfast:{%s}:fence holdfast:life %s 30000 3600000 1",
-            acquire_sha_.c_str(), key.c_str(), key.c_str(), owner_.c_str());
+    command("EVALSHA %s 2 %s holdfast:{%s}:fence %s 30000 3600000 1 0", acquire_sha_.c_str(),
+            key.c_str(), key.c_str(), owner_.c_str());
     command("EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(), owner_.c_str());
 }
 

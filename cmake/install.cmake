@@ -31,7 +31,15 @@ install(FILES ${PROJECT_BINARY_DIR}/holdfast.pc DESTINATION ${CMAKE_INSTALL_LIBD
 
 if(TARGET holdfast-tool)
   install(TARGETS holdfast-tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS holdfast-lab-program RUNTIME DESTINATION libexec/holdfast)
 endif()
+
+# As in the sources, so that the links from one to the other lead somewhere.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+              ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN man EXCLUDE)
 
 # doc/man/NAME.SECTION.scd -> share/man/manSECTION/NAME.SECTION
 file(GLOB holdfast_manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/doc/man/*.scd)

@@ -22,7 +22,6 @@ namespace {
 
 constexpr int workers = 4;
 constexpr int rounds = 5;
-const holdfast::acquire_options how{.ttl = 10s};
 
 struct account {
     int balance = 0;
@@ -36,7 +35,7 @@ awaitable<void> pause(std::chrono::milliseconds length) {
 /// Reads, lets the others run, and writes: without the lock updates would be lost.
 awaitable<void> deposit(holdfast::mutex& lock, account& shared, int worker) {
     for (int round = 0; round < rounds; ++round) {
-        auto lease = co_await lock.async_acquire(how, use_awaitable);
+        auto lease = co_await lock.async_acquire({.ttl = 10s}, use_awaitable);
         const int before = shared.balance;
         co_await pause(1ms);
         shared.balance = before + 1;
@@ -48,11 +47,10 @@ awaitable<void> deposit(holdfast::mutex& lock, account& shared, int worker) {
 
 /// Waits for a lock that somebody else keeps, but not for ever.
 awaitable<bool> give_up_in_time(holdfast::mutex& lock, holdfast::mutex& same_key) {
-    const auto kept = co_await lock.async_acquire(how, use_awaitable);
-    const auto won = co_await (same_key.async_acquire(how, use_awaitable) || pause(100ms));
-    const bool cancelled = won.index() == 1;
-    std::cout << (cancelled ? "gave up after 100 ms\n" : "took a lock that was held\n");
-    co_return cancelled && !kept->lost();
+    const auto kept = co_await lock.async_acquire(use_awaitable);
+    const auto won = co_await same_key.async_try_acquire_for(100ms, use_awaitable);
+    std::cout << (won ? "took a lock that was held\n" : "gave up after 100 ms\n");
+    co_return !won && !kept->lost();
 }
 
 awaitable<bool> run(holdfast::client& client) {

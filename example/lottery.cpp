@@ -17,6 +17,7 @@
 #include <numeric>
 #include <random>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -66,7 +67,7 @@ void take_part(const char* url, board& shared, std::size_t place) {
 
     auto lease = lottery.try_acquire();
     if (!lease) {
-        if (const auto& other = lease.held_by()) say("waiting for process ", other->pid);
+        if (const auto& other = lease.held_by()) say("waiting: held by ", other->describe());
         lease.emplace(lottery.acquire());
     }
     if (shared.drawn_by == 0) {

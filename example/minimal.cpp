@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
     auto lease = orders.try_acquire_for(500ms, {.ttl = 10s});
     if (!lease) {  // held by another: a value, not an error
         const auto& other = lease.held_by();
-        std::cout << "held by " << (other ? other->user + '@' + other->host : "somebody") << '\n';
+        std::cout << "held by " << (other ? other->describe() : "somebody") << '\n';
         return 1;
     }
     std::stop_token lost = lease->stop_token();  // stops before the deadline of a lease in danger

@@ -14,7 +14,7 @@ constexpr milliseconds look_around{5};
 /// The same program, which is a client of the lab when called like this.
 test::process_options command_of(const actor::cast& role, const tap& network) {
     test::process_options options{
-        .arguments = {std::filesystem::read_symlink("/proc/self/exe").native(), "lab", "--client",
+        .arguments = {std::filesystem::read_symlink("/proc/self/exe").native(), "--client",
                       std::string(role.scheme.name)},
         .environment = role.environment,
         .input = test::redirect::pipe(),

@@ -30,11 +30,15 @@ enum class breakage : std::uint8_t {
     waits_for_word_alone,
     heir_keeps_the_token,
     inherited_at_any_age,
+    quarantine_not_asked,
+    handed_to_latecomers,
+    spare_token_for_a_latecomer,
+    shown_owner_handed_on,
+    untracked_server_asked,
+    another_floor_not_waited_for,
     // scripts
     acquire_overwrites,
     acquire_never_expires,
-    quarantine_not_asked,
-    marker_not_asked,
     counter_not_raised,
     counter_rolled_back,
     counter_starts_at_one,
@@ -43,8 +47,12 @@ enum class breakage : std::uint8_t {
     release_without_owner_check,
     extend_without_owner_check,
     extend_creates,
-    enlist_believes_every_marker,
+    enlist_believes_every_record,
+    life_without_replication_id,
+    quarantine_hidden_by_onlookers,
     life_from_the_restart,
+    floor_compared_alone,
+    max_ttl_not_compared,
     // driver
     no_allowance_for_clock_rate,
     owner_token_used_again,
@@ -52,13 +60,18 @@ enum class breakage : std::uint8_t {
     owed_release_forgotten,
     not_enlisted_after_reconnect,
     quarantine_of_a_millisecond,
+    enlisting_refused_and_ignored,
+    emptied_unnoticed,
     missing_script_answered_too_late,
     concluded_before_all_is_written,
     tokens_of_heirs_not_drawn,
     released_and_passed_on,
+    syncing_server_trusted,
+    emptied_unnoticed_in_handshake,
+    tracking_after_enlisting,
 };
 
-inline constexpr std::size_t breakage_count = 42;
+inline constexpr std::size_t breakage_count = 55;
 
 inline breakage active_breakage = breakage::none;
 

@@ -29,6 +29,7 @@ const char* name_of(rule r) {
         case rule::orphan: return "orphan key";
         case rule::notice: return "notice";
         case rule::voided_vote: return "voided vote";
+        case rule::outsider: return "outsider";
         case rule::needless_loss: return "needless loss";
         case rule::recovery: return "recovery";
     }
@@ -63,7 +64,7 @@ void checkers::decided(owner_id who, core::fencing_token token, instant at, inst
     successes_.push_back({who, at, token, std::max(before, token)});
 }
 
-// Real-time order: who started after another was decided must have the larger token.
+// Real-time order: who asked after another was decided must have the larger token.
 void checkers::check_order(owner_id who, core::fencing_token token) {
     if (!order_promised_) return;
     for (const auto& earlier : successes_) {
@@ -76,7 +77,7 @@ void checkers::check_order(owner_id who, core::fencing_token token) {
     const auto started = attempts_[who].started;
     const auto after = std::ranges::upper_bound(successes_, started, {}, &success::decided);
     if (after == successes_.begin() || std::prev(after)->largest < token) return;
-    report(rule::token_order, name_of_attempt(who) + " started at " + seconds(started) +
+    report(rule::token_order, name_of_attempt(who) + " asked at " + seconds(started) +
                                   " and got token " + std::to_string(token.value) + ", not above " +
                                   std::to_string(std::prev(after)->largest.value) +
                                   " that had been given out before");
@@ -85,6 +86,22 @@ void checkers::check_order(owner_id who, core::fencing_token token) {
 void checkers::returned(owner_id who, instant at, instant deadline) {
     check_exclusion(who, at, deadline);
     leases_.push_back({who, deadline});
+}
+
+void checkers::handed_off(owner_id who, owner_id owner) {
+    const auto other = attempts_[owner].shown_by;
+    if (other == 0) return;
+    report(rule::ownership, name_of_attempt(who) + " goes on under the owner that " +
+                                name_of_attempt(other) + " has shown, which has let go");
+}
+
+void checkers::shown(owner_id who, owner_id owner) {
+    auto& other = attempts_[owner].shown_by;
+    if (other != 0 && other != who) {
+        report(rule::ownership, name_of_attempt(who) + " and " + name_of_attempt(other) +
+                                    " show one and the same owner");
+    }
+    other = who;
 }
 
 void checkers::renewed(owner_id who, instant at, instant deadline) {
@@ -151,9 +168,13 @@ void checkers::executed(const execution& what) {
     const core::node_index node{static_cast<std::uint8_t>(what.node)};
     auto& record = attempts_[what.asked.owner];
     if (asked == operation::acquire && what.abandoned) record.strayed_to.insert(node);
+    // Owed until the next connection: the simulated driver does not repeat what was refused.
+    const bool refused = what.answer.is(value::kind::error) && !what.answer.text.starts_with("NO");
+    if (asked == operation::release && refused) record.strayed_to.insert(node);
     const bool deleted = what.before == what.asked.owner && what.after == 0;
     if (asked == operation::release && deleted) record.released_at.insert(node);
     check_ownership(what);
+    if (asked == operation::acquire) check_floor(what);
 }
 
 void checkers::tell(const execution& what) {
@@ -163,6 +184,18 @@ void checkers::tell(const execution& what) {
                          "%s of client %u, o%u: %s%lld; owner o%u -> o%u", name_of(what.asked.what),
                          what.client, what.asked.owner, answer.text.c_str(),
                          static_cast<long long>(code), what.before, what.after);
+}
+
+// Within the assumptions no clock is below a token of an earlier life when the quarantine is over,
+// so that the order alone would hardly ever show what was drawn below the floor.
+void checkers::check_floor(const execution& what) {
+    const auto& answer = what.answer;
+    if (!world_.settings().fencing || answer.items.empty() || answer.items[0].number != 1) return;
+    const auto last = static_cast<std::uint64_t>(answer.items[1].number);
+    if (last + 1 >= what.asked.floor + what.asked.tokens) return;
+    report(rule::token_order, name_of_attempt(what.asked.owner) + " drew tokens up to " +
+                                  std::to_string(last) + ", which begin below the floor " +
+                                  std::to_string(what.asked.floor));
 }
 
 void checkers::check_ownership(const execution& what) {
@@ -205,6 +238,11 @@ void checkers::clock_seen(std::uint32_t client, std::uint32_t node, connection_i
 }
 
 void checkers::vote_asked(std::uint32_t client, std::uint32_t node, instant at) {
+    if (world_.settings().is_outsider(client)) {
+        report(rule::outsider, "client " + std::to_string(client) + " asks node " +
+                                   std::to_string(node) +
+                                   " for its vote, although it cannot keep to the guard");
+    }
     if (at >= samples_[client][node].void_until) return;
     report(rule::voided_vote, "client " + std::to_string(client) + " asks node " +
                                   std::to_string(node) +

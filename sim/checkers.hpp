@@ -21,10 +21,11 @@ enum class rule : std::uint8_t {
     token_order,    // T2: tokens are unique, and larger for whoever starts later
     lost_update,    // the fenced register (and under T1 the plain one) loses no update
     staleness,      // no lease begins, or goes on, after its own deadline
-    ownership,      // no release, renewal or commit touches what another owns
+    ownership,      // no release, renewal or commit touches what another owns; no owner is shared
     orphan,         // no key outlives its attempt by more than it may
     notice,         // the stop_token fires before the deadline
     voided_vote,    // a node whose clock was seen to jump is not asked
+    outsider,       // a client that the guard must keep out asks for no vote
     needless_loss,  // without faults no lease is lost
     recovery,       // after healing everybody gets the lock
 };
@@ -41,10 +42,15 @@ class checkers {
   public:
     checkers(world& in, const network& on);
 
-    // What callers are told.
+    // What callers are told. `at`: who gets it from the servers asks anew with every attempt; who
+    // is handed it by another caller has asked when it joined the line.
     owner_id begin_attempt(std::uint32_t client, std::uint32_t worker, instant at);
     void decided(owner_id who, core::fencing_token token, instant at, instant deadline);
     void returned(owner_id who, instant at, instant deadline);
+
+    /// `who` goes on under the owner that the servers have; and whoever does shows it to others.
+    void handed_off(owner_id who, owner_id owner);
+    void shown(owner_id who, owner_id owner);
     void renewed(owner_id who, instant at, instant deadline);
     void release_called(owner_id who, instant at);
     void released(owner_id who);
@@ -99,6 +105,7 @@ class checkers {
         instant started{};
         instant over_at = instant::max();
         instant expired{};
+        owner_id shown_by = 0;
         core::node_set released_at{};
         core::node_set strayed_to{};  // its request came in over a connection given up before
     };
@@ -127,6 +134,7 @@ class checkers {
 
     void tell(const execution& what);
     void check_ownership(const execution& what);
+    void check_floor(const execution& what);
     void check_exclusion(owner_id who, instant at, instant deadline);
     void check_order(owner_id who, core::fencing_token token);
     [[nodiscard]] bool must_be_clean(std::uint32_t node, const attempt& record) const;

@@ -27,6 +27,8 @@ void client::on_reply(connection_id from, const request& asked, const value& ans
 
 void client::on_push(connection_id from) { links_[network_.at(from).node]->on_push(from); }
 
+void client::on_emptied(connection_id from) { links_[network_.at(from).node]->on_emptied(from); }
+
 void client::on_lost(connection_id which) { links_[network_.at(which).node]->on_lost(which); }
 
 void client::on_timer(process::slot slot, std::uint32_t generation) {
@@ -45,6 +47,7 @@ void client::healed() {
 }
 
 bool client::satisfied() const {
+    if (process_.settings().is_outsider(process_.index())) return true;
     return std::ranges::all_of(workers_, [](const auto& each) { return each->satisfied(); });
 }
 

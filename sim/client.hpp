@@ -25,6 +25,7 @@ class client final : link_user {
     // Events, from the simulation.
     void on_reply(connection_id from, const request& asked, const value& answer);
     void on_push(connection_id from);
+    void on_emptied(connection_id from);
     void on_lost(connection_id which);
     void on_timer(process::slot slot, std::uint32_t generation);
     void healed();
@@ -35,7 +36,7 @@ class client final : link_user {
     [[nodiscard]] core::courtesy& manners() { return manners_; }
     [[nodiscard]] core::rivalry& rivals() { return rivals_; }
     [[nodiscard]] link& to(core::node_index node) { return *links_[node.value]; }
-    [[nodiscard]] bool satisfied() const;
+    [[nodiscard]] bool satisfied() const;  // or never to be
     [[nodiscard]] bool idle() const;
 
     void gather();  // its callers, about one thing

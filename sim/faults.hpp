@@ -27,10 +27,20 @@ enum class fault : std::uint8_t {
     flushall,       // somebody empties a node
     script_flush,   // somebody empties a node's script cache
     slow_node,      // one node answers late, always
-    deaf_tracking,  // pushes get lost
+    deaf_tracking,  // pushes get lost, but for the one that says that everything is gone
+    resync,         // a node was a replica for a moment: it lost its last second, and no connection
+    refusal,        // a node answers every script with an error for a while, as while it is loading
+    key_deleted,    // somebody deletes the lock by hand, on every node
+    // Of whole clients and servers alone (sim/engine).
+    pieces,          // bytes come in any pieces, and are written in several
+    client_kill,     // a server hangs up, as after CLIENT KILL
+    permission,      // a server refuses one command for a while (NOPERM), in a handshake or later
+    demotion,        // a node is a replica for a while, and in step by what was missing
+    other_settings,  // a node restarts with other settings
 };
 
-inline constexpr std::size_t fault_count = 18;
+inline constexpr std::size_t fault_count = 26;
+inline constexpr std::size_t first_of_whole_clients = 21;
 
 std::string_view name_of(fault f);
 std::optional<fault> fault_named(std::string_view name);

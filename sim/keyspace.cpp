@@ -2,36 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
+
+#include "sim/keyspace_errors.hpp"
+#include "sim/words.hpp"
 
 namespace holdfast::sim {
 namespace {
 
 constexpr auto largest = std::numeric_limits<std::int64_t>::max();
-
-// The letters of a short word, in capitals, as one number: so that a word is read once and then
-// compared with many. 0: it is none of ours.
-constexpr std::uint64_t letters(std::string_view word) {
-    if (word.size() > sizeof(std::uint64_t)) return 0;
-    std::uint64_t all = 0;
-    for (const char c : word) {
-        const auto capital = static_cast<unsigned char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-        if (capital < 'A' || capital > 'Z') return 0;
-        all = all << 8U | capital;
-    }
-    return all;
-}
-
-// Strict as the server is: no sign but '-', no leading zero, no space.
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    const auto digits = text.substr(text.front() == '-' ? 1 : 0);
-    const bool padded = digits.front() == '0' && text != "0";
-    return padded ? std::nullopt : std::optional{number};
-}
 
 std::int64_t milliseconds(keyspace::wall_time now) { return now.count() / 1000; }
 
@@ -39,7 +18,6 @@ bool expired(const keyspace::entry& e, keyspace::wall_time now) {
     return e.expires_at_ms != keyspace::no_expiry && milliseconds(now) > e.expires_at_ms;
 }
 
-value not_a_number() { return value::error("ERR value is not an integer or out of range"); }
 value syntax_error() { return value::error("ERR syntax error"); }
 value bad_expiry(std::string_view command) {
     return value::error("ERR invalid expire time in '" + std::string(command) + "' command");
@@ -49,13 +27,6 @@ value wrong_arity(std::string_view command) {
     std::string lower(command);
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return value::error("ERR wrong number of arguments for '" + lower + "' command");
-}
-
-value time_of(keyspace::wall_time now) {
-    std::vector<value> parts(2);
-    parts[0] = {.what = value::kind::bulk, .text = std::to_string(now.count() / 1000000)};
-    parts[1] = {.what = value::kind::bulk, .text = std::to_string(now.count() % 1000000)};
-    return value::array(std::move(parts));
 }
 
 // A condition that may be given once.
@@ -120,36 +91,46 @@ value keyspace::execute(arguments command, wall_time now) {
         std::uint64_t name;
         std::size_t least;
         std::size_t most;
+        denial falls_under;
         value (keyspace::*run)(arguments, wall_time);
     };
     constexpr std::size_t any = static_cast<std::size_t>(-1);
+    using enum denial;
     static constexpr std::array table{
-        known{letters("GET"), 2, 2, &keyspace::get},
-        known{letters("SET"), 3, any, &keyspace::set},
-        known{letters("PTTL"), 2, 2, &keyspace::pttl},
-        known{letters("DEL"), 2, any, &keyspace::del},
-        known{letters("INCR"), 2, 2, &keyspace::incr},
-        known{letters("MGET"), 2, any, &keyspace::mget},
-        known{letters("PEXPIRE"), 3, 3, &keyspace::pexpire},
-        known{letters("EXISTS"), 2, any, &keyspace::exists},
+        known{letters("GET"), 2, 2, none, &keyspace::get},
+        known{letters("SET"), 3, any, growing, &keyspace::set},
+        known{letters("PTTL"), 2, 2, none, &keyspace::pttl},
+        known{letters("DEL"), 2, any, writing, &keyspace::del},
+        known{letters("INCR"), 2, 2, growing, &keyspace::incr},
+        known{letters("MGET"), 2, any, none, &keyspace::mget},
+        known{letters("PEXPIRE"), 3, 3, writing, &keyspace::pexpire},
+        known{letters("TIME"), 1, 1, none, &keyspace::time},
+        known{letters("EXISTS"), 2, any, none, &keyspace::exists},
+        known{letters("STRLEN"), 2, 2, none, &keyspace::strlen},
+        known{letters("GETRANGE"), 4, 4, none, &keyspace::getrange},
+        known{letters("TYPE"), 2, 2, none, &keyspace::type},
+        known{letters("HSET"), 4, any, growing, &keyspace::hset},
+        known{letters("HMGET"), 3, any, none, &keyspace::hmget},
+        known{letters("HLEN"), 2, 2, none, &keyspace::hlen},
+        known{letters("HKEYS"), 2, 2, none, &keyspace::hkeys},
+        known{letters("FLUSHALL"), 1, any, writing, &keyspace::flush},
+        known{letters("FLUSHDB"), 1, any, writing, &keyspace::flush},
     };
     const auto text = command.front();
     const auto name = letters(text);
     for (const auto& row : table) {
         if (name != row.name) continue;
         if (command.size() < row.least || command.size() > row.most) return wrong_arity(text);
-        return (this->*row.run)(command, now);
-    }
-    if (name == letters("TIME")) return command.size() == 1 ? time_of(now) : wrong_arity(text);
-    if (name == letters("FLUSHALL") && command.size() == 1) {
-        clear();
-        return value::status("OK");
+        const bool denied = row.falls_under != none && denied_ != none &&
+                            (denied_ == writing || row.falls_under == growing);
+        return denied ? value::error(why_denied_) : (this->*row.run)(command, now);
     }
     return value::error("ERR unknown command '" + std::string(text) + "'");
 }
 
 value keyspace::get(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
+    if (found && !found->fields.empty()) return wrong_type();
     return found ? value::bulk(found->text) : value{};
 }
 
@@ -159,6 +140,7 @@ value keyspace::set(arguments command, wall_time now) {
     const auto [expires_at, wrong] = expiry_of(*options, now);
     if (wrong) return *wrong;
     const auto* found = live(command[1], now);
+    if (found && options->get && !found->fields.empty()) return wrong_type();
     auto old = found && options->get ? value::bulk(found->text) : value{};
     const bool refused = options->nx ? found != nullptr : options->xx && !found;
     if (refused) return old;
@@ -185,6 +167,7 @@ value keyspace::exists(arguments command, wall_time now) {
 
 value keyspace::incr(arguments command, wall_time now) {
     const auto* found = live(command[1], now);
+    if (found && !found->fields.empty()) return wrong_type();
     const auto old = found ? whole_number(found->text) : std::optional<std::int64_t>{0};
     if (!old) return not_a_number();
     if (*old == largest) return value::error("ERR increment or decrement would overflow");
@@ -196,13 +179,14 @@ value keyspace::pexpire(arguments command, wall_time now) {
     const auto span = whole_number(command[2]);
     if (!span) return not_a_number();
     if (*span > 0 && *span > largest - milliseconds(now)) return bad_expiry("pexpire");
-    const auto* found = live(command[1], now);
+    auto* found = live(command[1], now);
     if (!found) return value::integer(0);
     if (*span <= 0) {
         erase(command[1]);
     } else {
-        const std::string text = found->text;
-        put(command[1], text, milliseconds(now) + *span);
+        remember(command[1]);
+        found->expires_at_ms = milliseconds(now) + *span;
+        if (listener_) listener_->on_change(command[1]);
     }
     return value::integer(1);
 }
@@ -219,7 +203,8 @@ value keyspace::mget(arguments command, wall_time now) {
     all.reserve(command.size() - 1);
     for (const auto key : command.subspan(1)) {
         const auto* found = read(key, now);
-        all.push_back(found ? value::bulk(found->text) : value{});
+        const bool is_string = found && found->fields.empty();
+        all.push_back(is_string ? value::bulk(found->text) : value{});
     }
     return value::array(std::move(all));
 }
@@ -272,6 +257,7 @@ void keyspace::put(std::string_view key, std::string_view text, std::int64_t exp
     auto* found = find(key);
     if (!found) found = &entries_.emplace_back(entry{.key = std::string(key), .text = {}});
     found->text = text;
+    found->fields.clear();
     found->expires_at_ms = expires_at_ms;
     if (listener_) listener_->on_change(key);
 }

@@ -7,9 +7,9 @@
 namespace holdfast::sim {
 namespace {
 
-core::judge_policy policy_of(const plan& settings) {
+core::judge_policy policy_of(const plan& settings, std::uint32_t client) {
     return {.restart_guard = settings.restart_guard,
-            .max_ttl = settings.max_ttl,
+            .max_ttl = settings.max_ttl_of(client),
             .guard_time = settings.timing.guard_time};
 }
 
@@ -35,15 +35,24 @@ link::link(process& of, network& on, checkers& watched, link_user& user, std::ui
       checkers_(watched),
       user_(user),
       node_{static_cast<std::uint8_t>(node)},
-      judge_(policy_of(of.settings())),
+      judge_(policy_of(of.settings(), of.index())),
       delay_(of.settings().node_timeout / 4, of.settings().node_timeout * 2) {}
 
 void link::connect() {
     connection_ = network_.open(process_.index(), node_.value);
     heard_ = process_.local();
-    state_ = state::greeting;
-    transmit({.what = operation::hello});
+    greet();
 }
+
+// Whoever enlists is told already when the node is emptied.
+void link::greet() {
+    emptied_ = false;
+    state_ = state::greeting;
+    const bool later = broken(breakage::tracking_after_enlisting);
+    transmit({.what = operation::hello, .tracks = tracked() && !later});
+}
+
+bool link::tracked() const { return process_.settings().tracked(process_.index()); }
 
 bool link::in_order() const {
     const auto& c = network_.at(connection_);
@@ -53,13 +62,18 @@ bool link::in_order() const {
 void link::send(request asked) { transmit(asked); }
 
 void link::enlist() {
-    const auto span =
-        broken(breakage::quarantine_of_a_millisecond) ? 1 : in_ms(judge_.quarantine());
-    transmit({.what = operation::enlist, .ttl_ms = span});
+    auto span = judge_.guards() ? in_ms(judge_.quarantine()) : -1;
+    if (broken(breakage::quarantine_of_a_millisecond)) span = std::min<std::int64_t>(span, 1);
+    if (syncs_ && broken(breakage::syncing_server_trusted)) span = std::min<std::int64_t>(span, 0);
+    transmit({.what = operation::enlist,
+              .ttl_ms = span,
+              .max_ttl_ms = in_ms(judge_.max_ttl()),
+              .with_text = true});
 }
 
 void link::transmit(request asked) {
     asked.run = run_;
+    asked.replication = replication_;
     asked.sent = process_.local();
     waiting_.push_back({asked, asked.sent + process_.settings().node_timeout, false});
     network_.send_request(connection_, asked, process_.now());
@@ -73,16 +87,23 @@ void link::on_reply(connection_id from, const request& asked, const value& answe
     waiting_.erase(waiting_.begin());
     watch_deadlines();
     if (is_noscript(answer)) return ask_again(answered);
+    if (answer.is(value::kind::error)) return refused(answered);
     switch (asked.what) {
         case operation::hello: return greeted(answer);
-        case operation::enlist:
-            if (state_ == state::enlisting) now_ready();
-            return;
+        case operation::enlist: return enlisted(answer);
         case operation::time: return heartbeat(asked, answer);
         default:
             if (answered.reported) return settle_late(asked);
             return user_.answered(node_, asked, answer);
     }
+}
+
+// Whoever has not noted its life is asked for no vote. A release that was refused stays owed.
+void link::refused(const outstanding& which) {
+    const bool unlisted = which.asked.what == operation::enlist && state_ == state::enlisting;
+    if (unlisted && broken(breakage::enlisting_refused_and_ignored)) return now_ready();
+    if (unlisted) return drop();
+    if (!which.reported) user_.unknown(node_, which.asked);
 }
 
 // It was reported as unknown, and stays so; but a release that was answered is not owed.
@@ -94,8 +115,7 @@ void link::settle_late(const request& asked) {
 // an acquire that was given up has its release behind it already.
 void link::ask_again(const outstanding& missing) {
     const bool given_up = missing.reported && missing.asked.what != operation::release;
-    const bool wanted = missing.asked.what == operation::enlist ||
-                        (!given_up && user_.still_wanted(node_, missing.asked));
+    const bool wanted = !given_up && user_.still_wanted(node_, missing.asked);
     if (!wanted && !broken(breakage::missing_script_answered_too_late)) return;
     auto again = missing.asked;
     again.with_text = true;
@@ -103,12 +123,28 @@ void link::ask_again(const outstanding& missing) {
 }
 
 void link::greeted(const value& facts) {
-    run_ = static_cast<std::uint32_t>(facts.number);
-    const core::server_facts said{.run_id = std::to_string(run_), .eviction_policy = "noeviction"};
+    run_ = static_cast<std::uint32_t>(facts.items[0].number);
+    replication_ = static_cast<std::uint32_t>(facts.items[1].number);
+    syncs_ = facts.items[2].number != 0;
+    const core::server_facts said{
+        .run_id = std::to_string(run_), .eviction_policy = "noeviction", .tracking = tracked()};
     judge_.assess(said, process_.local());
     if (broken(breakage::not_enlisted_after_reconnect)) return now_ready();
     state_ = state::enlisting;
     enlist();
+}
+
+// As src/scripts/enlist.lua answers.
+void link::enlisted(const value& answer) {
+    judge_.enlisted({.quarantine = std::chrono::milliseconds(answer.items[1].number),
+                     .floor = static_cast<std::uint64_t>(answer.items[2].number),
+                     .max_ttl = std::chrono::milliseconds(answer.items[3].number),
+                     .agreed = answer.items[0].number != 2,
+                     .begun = answer.items[0].number == 1},
+                    process_.local());
+    if (state_ != state::enlisting) return;
+    if (!emptied_) return now_ready();
+    greet();  // what emptied it may have made it another life
 }
 
 void link::now_ready() {
@@ -134,6 +170,16 @@ void link::on_push(connection_id from) {
     user_.told(node_);
 }
 
+// Comes before the answers to whatever ran after it: those do not count.
+void link::on_emptied(connection_id from) {
+    if (from != connection_ || state_ == state::down) return;
+    heard_ = process_.local();
+    if (broken(breakage::emptied_unnoticed)) return;
+    if (state_ == state::ready) return drop();
+    if (broken(breakage::emptied_unnoticed_in_handshake)) return;
+    emptied_ = true;
+}
+
 void link::on_lost(connection_id which) {
     if (which == connection_ && state_ != state::down) drop();
 }
@@ -146,7 +192,10 @@ void link::on_timer(timer which) {
             if (state_ != state::ready) return;
             process_.arm(slot_of(timer::heartbeat),
                          process_.local() + process_.settings().heartbeat);
-            return transmit({.what = operation::time});
+            transmit({.what = operation::time,
+                      .tracks = tracked() && broken(breakage::tracking_after_enlisting)});
+            if (standing() == core::judge::standing::quarantined) enlist();
+            return;
     }
 }
 

@@ -28,7 +28,7 @@ class link_user {
 /// What it decides, `core::judge` and `core::backoff` decide.
 ///
 ///   down ---- timer ----> greeting ---- facts ----> enlisting ---- answer ----> ready
-///     ^-------- broken, silent for too long, closed ---------------------------/
+///     ^-------- broken, silent for too long, refused, emptied -----------------/
 class link {
   public:
     link(process& of, network& on, checkers& watched, link_user& user, std::uint32_t node);
@@ -38,17 +38,22 @@ class link {
     [[nodiscard]] bool ready() const { return state_ == state::ready; }
     [[nodiscard]] core::judge::standing standing() const { return judge_.at(process_.local()); }
 
+    /// How long it must not be asked for votes yet. REQUIRES: standing() is quarantined.
+    [[nodiscard]] core::duration quarantine_left() const {
+        return judge_.quarantined_until() - process_.local();
+    }
+    [[nodiscard]] std::uint64_t floor() const { return judge_.floor(); }
+    [[nodiscard]] bool tracked() const;
+
     /// Ready, and the network lets it through: for the checkers' eyes only.
     [[nodiscard]] bool in_order() const;
 
     /// REQUIRES: ready().
     void send(request asked);
 
-    /// The node says that it has lost its marker: let it compare again.
-    void enlist();
-
     void on_reply(connection_id from, const request& asked, const value& answer);
     void on_push(connection_id from);
+    void on_emptied(connection_id from);
     void on_lost(connection_id which);
 
     enum class timer : std::uint8_t { deadline, heartbeat, reconnect };
@@ -65,8 +70,12 @@ class link {
     };
 
     void transmit(request asked);
+    void greet();
     void drop();
     void greeted(const value& facts);
+    void enlist();
+    void enlisted(const value& answer);
+    void refused(const outstanding& which);
     void now_ready();
     void heartbeat(const request& asked, const value& answer);
     void check_deadlines();
@@ -88,6 +97,9 @@ class link {
     state state_ = state::down;
     connection_id connection_ = 0;
     std::uint32_t run_ = 0;
+    std::uint32_t replication_ = 0;
+    bool syncs_ = false;
+    bool emptied_ = false;  // since the node was greeted
     core::time_point heard_{};
     std::vector<outstanding> waiting_;
 };

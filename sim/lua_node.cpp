@@ -7,14 +7,21 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/lua_numbers.hpp"
+
 namespace holdfast::sim {
 namespace {
 
 constexpr std::size_t most_arguments = 16;
 
-// What every run needs waits at the bottom of the stack: these names, then the scripts. Looking it
-// up would take as long as many a script.
+// In percent of what was alive after the last one. What the scripts leave behind is little beside
+// what is always there, and would be marked again each time.
+constexpr int rare_collections = 1000;
+
+// What every run needs waits at the bottom of the stack: these names, then who notes where a fault
+// was, then the scripts. Looking it up would take as long as many a script.
 enum name : int { err_name = 1, ok_name };
+constexpr int fault_handler = ok_name + 1;
 
 // What belongs to a script, counted from its handle, which is its place on the stack.
 enum part : int { function, keys_table, arguments_table };
@@ -123,6 +130,17 @@ void spell_out(lua_State* lua, int number) {
     lua_replace(lua, number);
 }
 
+// Scripts are told of these two in other words than clients.
+std::string_view as_scripts_hear_it(std::string_view error) {
+    if (error.starts_with("ERR wrong number of arguments for")) {
+        return "ERR Wrong number of args calling Redis command from script";
+    }
+    if (error.starts_with("ERR unknown command")) {
+        return "ERR Unknown Redis command called from script";
+    }
+    return error;
+}
+
 // Pushes the answer. Holds nothing that a jump out of a C function would leak.
 bool execute(lua_State* lua) {
     const int count = lua_gettop(lua);
@@ -145,8 +163,12 @@ bool execute(lua_State* lua) {
     auto& at = subject_of(lua);
     const auto answer =
         at.data->execute(std::span(command).first(static_cast<std::size_t>(count)), at.now);
+    if (answer.is(value::kind::error)) {
+        push_tagged(lua, "err", as_scripts_hear_it(answer.text));
+        return false;
+    }
     push(lua, answer);
-    return !answer.is(value::kind::error);
+    return true;
 }
 
 int redis_pcall(lua_State* lua) {
@@ -155,6 +177,17 @@ int redis_pcall(lua_State* lua) {
 }
 
 int redis_call(lua_State* lua) { return execute(lua) ? 1 : lua_error(lua); }
+
+// The line of the innermost function that is the script's own: what raises may be C.
+int note_fault(lua_State* lua) {
+    lua_Debug where{};
+    for (int level = 1; lua_getstack(lua, level, &where) != 0; ++level) {
+        lua_getinfo(lua, "Sl", &where);
+        if (where.currentline > 0) break;
+    }
+    subject_of(lua).fault_line = where.currentline;
+    return 1;
+}
 
 void push_copy_of_globals(lua_State* lua) {
     lua_newtable(lua);
@@ -183,12 +216,16 @@ value pop_failure(lua_State* lua) {
 lua_runner::lua_runner() : lua_(lua_newstate(lua_memory::reallocate, &memory_)) {
     auto* lua = lua_.get();
     luaL_openlibs(lua);
+    lua_gc(lua, LUA_GCSETPAUSE, rare_collections);
+    quicken_whole_numbers(lua);
     lua_createtable(lua, 0, 2);
     offer("call", redis_call);
     offer("pcall", redis_pcall);
     lua_setglobal(lua, "redis");
     push_text(lua, "err");
     push_text(lua, "ok");
+    lua_pushlightuserdata(lua, &subject_);
+    lua_pushcclosure(lua, note_fault, 1);
 }
 
 // Into the table on top of the stack.
@@ -203,7 +240,7 @@ void lua_runner::closer::operator()(lua_State* lua) const { lua_close(lua); }
 
 lua_runner::script_handle lua_runner::compile(std::string_view text) {
     auto* lua = lua_.get();
-    if (luaL_loadbuffer(lua, text.data(), text.size(), "@script") != 0) {
+    if (luaL_loadbuffer(lua, text.data(), text.size(), "@user_script") != 0) {
         const std::string why(text_at(lua, -1));
         lua_pop(lua, 1);
         throw std::invalid_argument(why);
@@ -241,11 +278,11 @@ void lua_runner::fill(int table, keyspace::arguments all) {
 value lua_runner::run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
                       keyspace& data, keyspace::wall_time now) {
     auto* lua = lua_.get();
-    subject_ = {&data, now};
+    subject_ = {&data, now, 0};
     fill(script + keys_table, keys);
     fill(script + arguments_table, arguments);
     lua_pushvalue(lua, script + function);
-    return lua_pcall(lua, 0, 1, 0) == 0 ? pop(lua) : pop_failure(lua);
+    return lua_pcall(lua, 0, 1, fault_handler) == 0 ? pop(lua) : pop_failure(lua);
 }
 
 }  // namespace holdfast::sim

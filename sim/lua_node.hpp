@@ -40,7 +40,11 @@ class lua_runner {
     struct subject {
         keyspace* data = nullptr;
         keyspace::wall_time now{};
+        int fault_line = 0;
     };
+
+    /// The line in which the last run failed, which a server tells. 0: it returned.
+    [[nodiscard]] int fault_line() const { return subject_.fault_line; }
 
   private:
     struct closer {

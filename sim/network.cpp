@@ -65,6 +65,16 @@ void network::send_push(connection_id id) {
     if (trip.arrives) world_.schedule(trip.at, event::kind::push_arrives, id);
 }
 
+void network::push_emptied(std::uint32_t node, std::uint32_t run) {
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+        auto& c = connections_[i];
+        if (c.node != node || c.run != run || !c.tracked || c.closed) continue;
+        const auto trip = travel(c, world_.now(), false);
+        const auto id = static_cast<connection_id>(i);
+        if (trip.arrives) world_.schedule(trip.at, event::kind::emptied_arrives, id);
+    }
+}
+
 void network::break_connection(connection_id id) {
     auto& c = connections_[id];
     if (c.closed) return;
@@ -75,6 +85,13 @@ void network::break_connection(connection_id id) {
 void network::break_all_of(std::uint32_t node) {
     for (std::size_t i = 0; i < connections_.size(); ++i) {
         if (connections_[i].node == node) break_connection(static_cast<connection_id>(i));
+    }
+}
+
+void network::break_between(std::uint32_t client, std::uint32_t node) {
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+        const auto& c = connections_[i];
+        if (c.client == client && c.node == node) break_connection(static_cast<connection_id>(i));
     }
 }
 

@@ -20,6 +20,7 @@ class network {
         std::uint32_t node = 0;
         std::uint32_t run = 0;     // the node's life in which it was accepted
         bool accepted = false;     // the node has seen it
+        bool tracked = false;      // the node tells it when it is emptied, or a key changes
         bool closed = false;       // the client has given it up, or it broke
         bool silent_up = false;    // nothing more reaches the node
         bool silent_down = false;  // nothing more reaches the client
@@ -45,11 +46,15 @@ class network {
     void send_request(connection_id id, const request& asked, instant departure);
     void send_reply(connection_id id, const request& asked, value&& answer);
     void send_push(connection_id id);
+    /// To everybody who is connected to this life of the node, and has asked for it.
+    void push_emptied(std::uint32_t node, std::uint32_t run);
 
     /// The connection breaks; the client hears of it after the usual delay.
     void break_connection(connection_id id);
     /// The node went away: all of its connections break.
     void break_all_of(std::uint32_t node);
+    /// Somebody ended a client's connections to the node (CLIENT KILL).
+    void break_between(std::uint32_t client, std::uint32_t node);
 
     /// A message stays where it is until it is discarded, whatever is sent meanwhile.
     void discard(std::uint32_t index) { unused_.push_back(index); }

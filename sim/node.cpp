@@ -28,12 +28,12 @@ std::int64_t in_ms(core::duration d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-// Up to five keys and four arguments, as the scripts' contracts list them. The keys are constants;
-// an argument is a number, with a letter before it where it names an owner.
+// Up to four keys and five arguments, as the scripts' contracts list them. The keys are constants;
+// an argument is a number, with a letter before it where it names an owner, or empty.
 struct words {
-    std::array<std::string_view, 5> key_views;
-    std::array<std::array<char, 24>, 4> texts;
-    std::array<std::string_view, 4> text_views;
+    std::array<std::string_view, 4> key_views;
+    std::array<std::array<char, 24>, 5> texts;
+    std::array<std::string_view, 5> text_views;
     std::size_t keys = 0;
     std::size_t arguments = 0;
 
@@ -42,11 +42,7 @@ struct words {
     words& operator=(const words&) = delete;
 
     void key(std::string_view word) { key_views[keys++] = word; }
-    void guard(const plan& settings) {
-        if (!settings.restart_guard) return;
-        key(core::marker_key);
-        key(core::quarantine_key);
-    }
+    void no_argument() { text_views[arguments++] = {}; }
     void argument(std::int64_t number, std::string_view prefix = {}) {
         auto& text = texts[arguments];
         auto* const digits = std::ranges::copy(prefix, text.data()).out;
@@ -59,27 +55,36 @@ struct words {
     }
 };
 
-void spell(words& w, const request& asked, const plan& settings) {
-    if (asked.what == operation::enlist) {
-        w.key(core::life_key);
-        w.guard(settings);
-        w.argument(asked.run);
-        w.argument(asked.ttl_ms);
-        return;
+void spell_enlist(words& w, const request& asked) {
+    for (const auto key :
+         {core::record_key, core::life_key, core::marker_key, core::quarantine_key}) {
+        w.key(key);
     }
+    w.argument(asked.run);
+    w.argument(asked.replication);
+    w.argument(asked.replication == 0 ? 1 : 0);
+    if (asked.ttl_ms < 0) {
+        w.no_argument();
+    } else {
+        w.argument(asked.ttl_ms);
+    }
+    w.argument(asked.max_ttl_ms);
+}
+
+void spell(words& w, const request& asked, const plan& settings) {
+    if (asked.what == operation::enlist) return spell_enlist(w, asked);
     w.key(lock_key);
-    const bool acquires = asked.what == operation::acquire;
-    const bool guarded = settings.restart_guard && acquires;
-    const bool counts = guarded || (settings.fencing && asked.what != operation::release);
+    const bool counts = settings.fencing && asked.what != operation::release;
     if (counts) w.key(counter_key);
-    if (counts && acquires) w.key(core::life_key);
-    if (acquires) w.guard(settings);
     w.argument(asked.owner, "o");
     if (asked.what == operation::release) return;
     const bool commits = asked.what == operation::commit;
     w.argument(commits ? static_cast<std::int64_t>(asked.token) : asked.ttl_ms);
-    w.argument(settings.fencing ? in_ms(settings.fence_retention) : 0);
-    if (acquires) w.argument(asked.tokens);
+    if (!counts) return;
+    w.argument(in_ms(settings.fence_retention));
+    if (asked.what != operation::acquire) return;
+    w.argument(asked.tokens);
+    w.argument(static_cast<std::int64_t>(asked.floor));
 }
 
 }  // namespace
@@ -91,9 +96,10 @@ node::node(world& in, network& on, script_set& scripts, checkers& watched, std::
       scripts_(scripts),
       checkers_(watched),
       index_(index),
-      clock_(clock) {
+      clock_(clock),
+      chance_(random(in.settings().seed).split(400 + index)) {
     data_.listen(this);
-    data_.keep_history(in.settings().has(fault::crash_partial));
+    data_.keep_history(in.settings().has(fault::crash_partial) || in.settings().has(fault::resync));
 }
 
 void node::receive(const network::message& message) {
@@ -102,6 +108,7 @@ void node::receive(const network::message& message) {
     if (c.closed) network_.disturb(c.client, index_, world_.now());
     caller_ = message.connection;
     serving_ = true;
+    c.tracked = c.tracked || message.asked.tracks;
     listening_ = message.asked.listens;
     data_.stamp(world_.now().count());
     if (++served_ % 64 == 0) {
@@ -130,13 +137,18 @@ bool node::admit(network::connection& c, connection_id id) {
 value node::execute(const request& asked) {
     using words_list = std::array<std::string_view, 1>;
     switch (asked.what) {
-        case operation::hello: return value::integer(run_);
+        case operation::hello:
+            return value::array({value::integer(run_), value::integer(replication_),
+                                 value::integer(syncs_ ? 1 : 0)});
         case operation::time: return data_.execute(words_list{"TIME"}, wall());
         default: return run_script(asked);
     }
 }
 
 value node::run_script(const request& asked) {
+    if (world_.now() < refusing_until_) {
+        return value::error("LOADING Redis is loading the dataset in memory");
+    }
     const auto bit = 1U << static_cast<unsigned>(asked.what);
     if (!asked.with_text && (loaded_ & bit) == 0) {
         return value::error("NOSCRIPT No matching script. Please use EVAL.");
@@ -165,7 +177,15 @@ void node::restart() {
     if (up_) return;
     up_ = true;
     ++run_;
+    replication_ = 0;
+    syncs_ = world_.settings().forgets() && chance_.coin();
+    if (world_.settings().onlookers) enlist_by_hand(-1);
     network_.disturb_node(index_, world_.now());
+}
+
+void node::heal() {
+    refusing_until_ = {};
+    restart();
 }
 
 void node::stand_still(instant until) {
@@ -182,11 +202,49 @@ void node::jump(core::duration by) {
 void node::flush_all() {
     data_.stamp(world_.now().count());
     data_.clear();
+    tell_emptied();
 }
 
+void node::delete_lock() {
+    if (!up_) return;
+    data_.stamp(world_.now().count());
+    data_.execute(std::array<std::string_view, 2>{"DEL", lock_key}, wall());
+}
+
+// Made a replica, given another's data, and promoted again: clients stay connected.
+void node::resynchronise() {
+    if (!up_) return;
+    data_.roll_back_to((world_.now() - lost_by_a_crash).count());
+    data_.forget_history_before(world_.now().count() + 1);
+    checkers_.rolled_back(index_);
+    ++replication_;
+    tell_emptied();
+}
+
+void node::tell_emptied() {
+    curious_.clear();
+    network_.push_emptied(index_, run_);
+    network_.disturb_node(index_, world_.now());
+}
+
+void node::refuse(instant until) {
+    refusing_until_ = std::max(refusing_until_, until);
+    network_.disturb_node(index_, until);
+}
+
+// Long ago: no crash takes the record away again.
 void node::vouch() {
-    const request by_hand{.what = operation::enlist, .ttl_ms = 0, .run = run_, .with_text = true};
-    run_script(by_hand);
+    data_.stamp((world_.now() - lost_by_a_crash).count());
+    enlist_by_hand(0);
+}
+
+void node::enlist_by_hand(std::int64_t quarantine_ms) {
+    run_script({.what = operation::enlist,
+                .ttl_ms = quarantine_ms,
+                .run = run_,
+                .replication = replication_,
+                .max_ttl_ms = in_ms(world_.settings().max_ttl),
+                .with_text = true});
 }
 
 // Redis looks for expired keys ten times a second.
@@ -220,7 +278,7 @@ bool node::owned_for_ever() const {
 }
 
 void node::on_read(std::string_view key) {
-    if (!serving_ || !listening_ || !world_.settings().tracking || key != lock_key) return;
+    if (!serving_ || !listening_ || key != lock_key || !network_.at(caller_).tracked) return;
     if (std::ranges::find(curious_, caller_) == curious_.end()) curious_.push_back(caller_);
 }
 

@@ -29,9 +29,13 @@ class node final : keyspace_listener {
 
     void crash(memory left);
     void restart();
+    void heal();
     void stand_still(instant until);
     void jump(core::duration by);
     void flush_all();
+    void resynchronise();
+    void refuse(instant until);
+    void delete_lock();
     void flush_scripts() { loaded_ = 0; }
     void cycle();
 
@@ -54,6 +58,8 @@ class node final : keyspace_listener {
     value execute(const request& asked);
     value run_script(const request& asked);
     bool admit(network::connection& c, connection_id id);
+    void enlist_by_hand(std::int64_t quarantine_ms);
+    void tell_emptied();
     void plan_cycle();
 
     world& world_;
@@ -65,6 +71,10 @@ class node final : keyspace_listener {
     keyspace data_;
     bool up_ = true;
     std::uint32_t run_ = 1;
+    std::uint32_t replication_ = 0;  // 0: it was never a replica
+    random chance_;
+    bool syncs_ = false;  // every write, or so it says: whatever the life before may have lost
+    instant refusing_until_{};
     instant still_until_{};
     std::uint32_t loaded_ = 0;  // a bit for every script in the cache
     connection_id caller_ = 0;

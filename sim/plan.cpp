@@ -16,8 +16,10 @@ fault_set draw_faults(random& chance) {
     fault_set chosen;
     if (chance.per_mille(30)) return chosen;  // calm: nothing may go wrong at all
     const auto wanted = static_cast<unsigned>(chance.between(30, 600));
-    for (std::size_t i = 0; i < fault_count; ++i) {
-        if (chance.per_mille(wanted)) chosen.insert(static_cast<fault>(i));
+    for (std::size_t i = 0; i < first_of_whole_clients; ++i) {
+        const auto each = static_cast<fault>(i);
+        if (each == fault::key_deleted) continue;  // T1 assumes that nobody does
+        if (chance.per_mille(wanted)) chosen.insert(each);
     }
     return chosen;
 }
@@ -39,7 +41,8 @@ void draw_settings(plan& p, random& chance) {
     p.crowds = p.workers > 1 && chance.per_mille(700);
     p.restart_guard = chance.per_mille(p.nodes > 1 ? 850 : 500);
     p.fencing = chance.per_mille(850);
-    p.tracking = chance.per_mille(850);
+    p.tracking = chance.per_mille(850) || p.restart_guard;  // which gets no votes otherwise
+    p.onlookers = chance.per_mille(300);
     p.renewing = chance.per_mille(700);
     p.impatient = chance.per_mille(300);
     p.heartbeat = seconds(chance.per_mille(150) ? 1 : chance.between(3, 8));
@@ -53,6 +56,8 @@ void draw_timing(plan& p, random& chance) {
     p.max_ttl = p.timing.ttl * chance.between(1, 3);
     p.node_timeout = p.timing.ttl / chance.between(4, 20);
     p.silence = p.node_timeout * chance.between(2, 6);
+    p.shortest_wait = p.node_timeout / 4;
+    p.longest_wait = p.timing.ttl * 2;
     p.renew_every = p.timing.ttl / 3;
     p.notice = p.timing.ttl / chance.between(8, 20);
     p.fence_retention = chance.per_mille(100) ? core::duration{seconds(15)} : seconds(3600);
@@ -93,7 +98,7 @@ fault_set faults_of_young_counters() {
 }
 
 void draw_young_counters(plan& p, random& chance) {
-    p.restart_guard = p.fencing = true;
+    p.restart_guard = p.tracking = p.fencing = true;
     p.max_ttl = p.timing.ttl + seconds(chance.between(6, 12));
     p.events_per_fault = static_cast<unsigned>(chance.between(1, 2));
     const bool alone = p.nodes == 1;
@@ -105,6 +110,63 @@ void draw_young_counters(plan& p, random& chance) {
     p.longest_outage = seconds(1);
     p.troubled = seconds(chance.between(2, 5));
     p.length = seconds(30);  // busy, and long enough for every quarantine to end
+}
+
+// What a lease that is handed off may do wrong takes callers who come and go within milliseconds,
+// and a lock that is lost to another process just then.
+constexpr unsigned hand_offs_per_mille = 30;
+
+void draw_hand_offs(plan& p, random& chance) {
+    p.fencing = true;
+    p.crowds = true;
+    p.workers = static_cast<std::size_t>(chance.between(2, 4));
+    p.deletions = static_cast<unsigned>(chance.between(20, 60));
+    p.longest_hold = milliseconds(chance.between(2, 10));
+    p.longest_think = milliseconds(chance.between(2, 40));
+    p.impatient = chance.coin();
+    p.shortest_wait = milliseconds(1);
+    p.longest_wait = milliseconds(20);
+    p.base_delay = std::min<core::duration>(p.base_delay, std::chrono::microseconds(500));
+    p.length = seconds(8);  // busy
+    p.troubled = p.length;
+}
+
+// Whether the push that a node was emptied is heeded in a handshake shows only if that falls into
+// the round trip after the greeting. And a quarantine is begun anew, with another floor, by an
+// enlisting of the node's last life that comes when others have met the next one. Who draws a token
+// above that floor too early draws it again if the counter has expired meanwhile: it is kept for
+// less time than the library would let it be.
+constexpr unsigned interrupts_per_mille = 20;
+
+fault_set faults_of_interrupts(fault_set drawn) {
+    drawn.erase(fault::wall_jump);
+    drawn.insert(fault::resync);
+    return drawn;
+}
+
+void draw_interrupts(plan& p, random& chance) {
+    p.interrupts = true;
+    p.events_per_fault = static_cast<unsigned>(chance.between(2, 4));
+    p.restart_guard = p.tracking = p.fencing = true;
+    if (chance.per_mille(750)) p.nodes = 1;
+    p.max_ttl = p.timing.ttl + seconds(chance.between(6, 10));
+    p.heartbeat = seconds(1);
+    p.longest_think = milliseconds(chance.between(300, 3000));
+    p.longest_outage = seconds(6);
+    if (p.nodes == 1) p.fence_retention = milliseconds(300);
+}
+
+// Who has another max_ttl is refused for good as long as there is a record that says so: nobody
+// takes that away.
+constexpr unsigned outsiders_per_mille = 30;
+
+void draw_outsider(plan& p, random& chance) {
+    if (!p.restart_guard) return;
+    ++p.clients;
+    p.outsider = chance.coin() ? outsider::untracked : outsider::other_max_ttl;
+    if (p.outsider == outsider::untracked) return;
+    p.faults.erase(fault::crash_empty);
+    p.faults.erase(fault::flushall);
 }
 
 // Small jumps are within the assumptions if the lock-delay covers all of them together.
@@ -130,9 +192,15 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     p.seed = seed;
     auto chance = random(seed).split(1);
     auto more = random(seed).split(4);
+    auto still_more = random(seed).split(5);
+    auto yet_more = random(seed).split(6);
     const bool young = more.per_mille(young_counters_per_mille);
+    const bool busy = !young && still_more.per_mille(hand_offs_per_mille);
+    const bool interrupted = !young && !busy && yet_more.per_mille(interrupts_per_mille);
     p.faults = draw_faults(chance);
     if (young) p.faults = p.faults | faults_of_young_counters();
+    if (busy) p.faults.insert(fault::key_deleted);
+    if (interrupted) p.faults = faults_of_interrupts(p.faults);
     p.faults = p.faults & allowed;
     draw_settings(p, chance);
     draw_timing(p, chance);
@@ -140,6 +208,9 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     tame_jumps(p, chance);
     draw_crowding(p, more);
     if (young) draw_young_counters(p, more);
+    if (busy) draw_hand_offs(p, still_more);
+    if (interrupted) draw_interrupts(p, yet_more);
+    if (yet_more.per_mille(outsiders_per_mille)) draw_outsider(p, yet_more);
     drop_unused_sizes(p);
     return p;
 }
@@ -149,7 +220,8 @@ bool plan::restarts() const {
 }
 
 bool plan::forgets() const {
-    return has(fault::crash_partial) || has(fault::crash_empty) || has(fault::flushall);
+    return has(fault::crash_partial) || has(fault::crash_empty) || has(fault::flushall) ||
+           has(fault::resync);
 }
 
 core::duration plan::wall_spread() const {
@@ -159,7 +231,7 @@ core::duration plan::wall_spread() const {
 }
 
 bool plan::promises_exclusion() const {
-    if (forgets() && !restart_guard) return false;
+    if (has(fault::key_deleted) || (forgets() && !restart_guard)) return false;
     const auto drift = timing.ttl * timing.drift_per_mille / 1000 + milliseconds(2);
     return wall_jump == core::duration{0} || drift + total_jumps(*this) <= timing.guard();
 }
@@ -171,6 +243,7 @@ bool plan::promises_token_order() const {
     const auto spread = wall_spread();
     if (spread >= fence_retention) return false;
     if (!forgets() && !restarts()) return true;
+    if (has(fault::resync) && !tracking) return false;  // nobody is told of it
     return restart_guard ? spread < quarantine() : spread == core::duration{0};
 }
 
@@ -181,6 +254,7 @@ core::duration plan::longest_journey() const {
     if (has(fault::slow_node)) longest += node_timeout * 2;
     if (has(fault::partition) || has(fault::deafness)) longest += longest_outage * 2;
     if (has(fault::node_pause)) longest += longest_outage * 2;
+    if (has(fault::refusal)) longest += longest_outage * 2;
     if (has(fault::client_pause)) longest += timing.ttl * 3;
     return longest;
 }
@@ -210,6 +284,7 @@ std::string plan::to_string() const {
         << (restart_guard ? ", restart guard" : ", no restart guard")
         << (tracking ? ", tracking" : ", polling") << (renewing ? ", renewing" : ", fixed lease")
         << (impatient ? ", impatient" : "") << (crowds ? ", crowds" : "")
+        << (interrupts ? ", interrupts" : "") << (outsider != outsider::none ? ", an outsider" : "")
         << "\n  faults: " << faults.to_string()
         << "\n  checked: " << (promises_exclusion() ? "exclusion, " : "")
         << (promises_token_order() ? "token order, " : "")

@@ -13,19 +13,29 @@
 /// pairs, and with the rest of the system busy.
 namespace holdfast::sim {
 
+/// A client beside the others that must not vote where the guard is on.
+enum class outsider : std::uint8_t {
+    none,
+    untracked,      // nobody tells it when a node is emptied
+    other_max_ttl,  // not the one that the others agreed on
+};
+
 struct plan {
     std::uint64_t seed = 0;
     fault_set faults{};
 
     std::size_t nodes = 3;
-    std::size_t clients = 3;
+    std::size_t clients = 3;  // the outsider is the last of them
+    sim::outsider outsider = sim::outsider::none;
     std::size_t workers = 1;  // per client
     bool fencing = true;
     bool restart_guard = true;
+    bool onlookers = false;  // a client without the guard is the first to meet a restarted node
     bool tracking = true;
     bool renewing = true;
-    bool impatient = false;  // callers give up now and then
-    bool crowds = false;     // callers of a process come together, and half of them for moments
+    bool impatient = false;   // callers give up now and then
+    bool interrupts = false;  // nodes that are emptied are so while a client connects
+    bool crowds = false;      // callers of a process come together, and half of them for moments
 
     core::timing timing{};
     core::duration max_ttl{};
@@ -37,6 +47,8 @@ struct plan {
     core::duration fence_retention{};
     core::duration longest_hold{};
     core::duration longest_think{};
+    core::duration shortest_wait{};  // of the impatient
+    core::duration longest_wait{};
     core::duration longest_poll{};
 
     core::duration base_delay{};      // one way, on a good day
@@ -46,6 +58,7 @@ struct plan {
     core::duration wall_jump{};       // of each jump, either way
     std::int64_t rate_ppm = 0;        // of each clock, either way
     unsigned events_per_fault = 4;
+    unsigned deletions = 0;       // of the lock, with `key_deleted`
     unsigned rate_per_mille = 5;  // of messages hit by loss and resets
 
     core::duration length = std::chrono::seconds(60);
@@ -53,6 +66,17 @@ struct plan {
     bool check_token_order_anyway = false;  // to show what lies outside of the assumptions
 
     [[nodiscard]] bool has(fault f) const { return faults.has(f); }
+
+    [[nodiscard]] bool is_outsider(std::size_t client) const {
+        return outsider != sim::outsider::none && client + 1 == clients;
+    }
+    [[nodiscard]] bool tracked(std::size_t client) const {
+        return tracking && !(is_outsider(client) && outsider == sim::outsider::untracked);
+    }
+    [[nodiscard]] core::duration max_ttl_of(std::size_t client) const {
+        const bool other = is_outsider(client) && outsider == sim::outsider::other_max_ttl;
+        return other ? max_ttl + timing.ttl : max_ttl;
+    }
 
     /// Faults by which a node may forget what it was told.
     [[nodiscard]] bool forgets() const;

@@ -10,7 +10,8 @@ namespace {
 constexpr std::array incidents_of{fault::partition,     fault::deafness,    fault::crash_full,
                                   fault::crash_partial, fault::crash_empty, fault::node_pause,
                                   fault::client_pause,  fault::wall_jump,   fault::flushall,
-                                  fault::script_flush};
+                                  fault::script_flush,  fault::resync,      fault::refusal,
+                                  fault::key_deleted};
 
 constexpr std::uint64_t most_events = 500'000;  // a busy run has a tenth of it
 
@@ -56,7 +57,9 @@ void simulation::plan_incidents() {
     for (const auto what : incidents_of) {
         if (!settings_.has(what)) continue;
         auto chance = random(settings_.seed).split(200 + static_cast<unsigned>(what));
-        for (unsigned i = 0; i < settings_.events_per_fault; ++i) {
+        const bool by_hand = what == fault::key_deleted;
+        const auto often = by_hand ? settings_.deletions : settings_.events_per_fault;
+        for (unsigned i = 0; i < often; ++i) {
             incidents_.push_back(draw_incident(what, chance));
             const auto index = static_cast<std::uint32_t>(incidents_.size() - 1);
             world_.schedule(incidents_.back().at, event::kind::fault_begins, index);
@@ -102,6 +105,10 @@ void simulation::dispatch(const event& e) {
             const auto to = network_.at(e.subject).client;
             return postponed(e, to) ? void() : clients_[to]->on_push(e.subject);
         }
+        case event::kind::emptied_arrives: {
+            const auto to = network_.at(e.subject).client;
+            return postponed(e, to) ? void() : clients_[to]->on_emptied(e.subject);
+        }
         case event::kind::connection_lost: {
             const auto to = network_.at(e.subject).client;
             return postponed(e, to) ? void() : clients_[to]->on_lost(e.subject);
@@ -125,6 +132,7 @@ void simulation::request_arrives(const event& e) {
         return world_.schedule(at.still_until(), e.what, e.subject);
     }
     at.receive(network_.peek(e.subject));
+    if (lurking_) spring(network_.peek(e.subject));
     network_.discard(e.subject);
 }
 
@@ -173,15 +181,48 @@ void simulation::begin(const incident& what) {
             if (clients_[what.client]->self().paused()) return;
             return clients_[what.client]->self().pause(what.lasts);
         case fault::wall_jump: return at.jump(what.size);
-        case fault::flushall: return at.flush_all();
+        case fault::flushall:
+        case fault::resync: return settings_.interrupts ? lie_in_wait(what) : forget(what);
         case fault::script_flush: return at.flush_scripts();
+        case fault::refusal: return at.refuse(world_.now() + what.lasts);
+        case fault::key_deleted:
+            for (auto& each : nodes_) each->delete_lock();
+            return;
         default: return;
     }
 }
 
 void simulation::end(const incident& what) {
-    say(what, "ends");
+    const bool lay_in_wait = what.what == fault::flushall || what.what == fault::resync;
+    if (lay_in_wait && world_.healed()) return;
+    say(what, lay_in_wait ? "happens" : "ends");
+    if (lay_in_wait) return forget(what);
     nodes_[what.node]->restart();
+}
+
+void simulation::forget(const incident& what) {
+    auto& at = *nodes_[what.node];
+    what.what == fault::resync ? at.resynchronise() : at.flush_all();
+}
+
+// The client has to connect again: the node will forget while they shake hands.
+void simulation::lie_in_wait(const incident& what) {
+    lurking_ = static_cast<std::uint32_t>(&what - incidents_.data());
+    network_.break_between(what.client, what.node);
+}
+
+// It has been greeted. Every other time what the client says next comes late, and may come after
+// others have met the node's next life.
+void simulation::spring(const network::message& arrived) {
+    const auto& what = incidents_[*lurking_];
+    const auto& on = network_.at(arrived.connection);
+    const bool greeted = arrived.asked.what == operation::hello;
+    if (!greeted || on.client != what.client || on.node != what.node) return;
+    world_.schedule(world_.now() + what.lasts % (settings_.base_delay * 5), event::kind::fault_ends,
+                    *lurking_);
+    const bool late = what.lasts.count() % 2 == 0;
+    if (late) network_.cut(what.client, what.node, world_.now() + what.lasts, true, false);
+    lurking_.reset();
 }
 
 // One client or one node is cut off from the rest, or a single pair from each other.
@@ -216,7 +257,7 @@ void simulation::heal() {
     if (world_.traced()) world_.tracer().line(world_.now(), "healed", "no more faults");
     world_.heal();
     network_.mend();
-    for (auto& each : nodes_) each->restart();
+    for (auto& each : nodes_) each->heal();
     for (auto& each : clients_) each->healed();
     world_.schedule(world_.now() + settings_.recovery_bound(), event::kind::give_up, 0);
 }

@@ -53,6 +53,9 @@ class simulation {
     void begin(const incident& what);
     void end(const incident& what);
     void part(const incident& what);
+    void lie_in_wait(const incident& what);
+    void spring(const network::message& arrived);
+    void forget(const incident& what);
     void inspect(owner_id who);
     void heal();
     void give_up();
@@ -69,6 +72,7 @@ class simulation {
     std::vector<std::unique_ptr<node>> nodes_;
     std::vector<std::unique_ptr<client>> clients_;
     std::vector<incident> incidents_;
+    std::optional<std::uint32_t> lurking_;  // the incident that waits for a handshake
     bool done_ = false;
     bool closing_ = false;
 };

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/judge.hpp"
+#include "sim/breakage.hpp"
 #include "sim/node.hpp"
 
 namespace holdfast::sim::small {
@@ -20,9 +20,6 @@ void load(keyspace& data, const node_state& from, keyspace::wall_time now) {
     const auto set = [&](std::string_view key, const std::string& text) {
         data.execute(words{"SET", key, text}, now);
     };
-    set(core::life_key, "run " + std::to_string(now.count()));
-    set(core::marker_key, "run");
-    if (from.quarantined != 0) set(core::quarantine_key, "run");
     if (from.owner != 0) set(lock_key, owner_text(from.owner));
     if (from.counter != 0) set(counter_key, std::to_string(from.counter));
 }
@@ -36,8 +33,7 @@ void store(const keyspace& data, node_state& to, keyspace::wall_time now) {
 
 words keys_of(operation what) {
     if (what == operation::release) return {lock_key};
-    if (what == operation::commit) return {lock_key, counter_key};
-    return {lock_key, counter_key, core::life_key, core::marker_key, core::quarantine_key};
+    return {lock_key, counter_key};
 }
 
 }  // namespace
@@ -71,15 +67,20 @@ std::uint64_t servers::key_of(const question& asked) {
     return key << 16U | asked.token;
 }
 
+// In quarantine a client denies itself, in the node's place: that is one of the moments at which
+// the node could.
 servers::effect servers::run(const question& asked) {
+    const bool guarded = asked.before.quarantined != 0 && !broken(breakage::quarantine_not_asked);
+    if (asked.what == operation::acquire && guarded) return {.after = asked.before};
     const keyspace::wall_time now{clock_of(asked.node, asked.before.life)};
     keyspace data;
     load(data, asked.before, now);
     const auto owner = owner_text(asked.owner);
     const auto second =
         asked.what == operation::commit ? std::to_string(asked.token) : std::string(ttl);
+    const auto floor = std::to_string(now.count());
     const auto answer = scripts_.lua().run(scripts_.of(asked.what), keys_of(asked.what),
-                                           words{owner, second, "3600000", "1"}, data, now);
+                                           words{owner, second, "3600000", "1", floor}, data, now);
     if (answer.is(value::kind::error)) throw std::logic_error(answer.text);
     effect result{.after = asked.before};
     store(data, result.after, now);

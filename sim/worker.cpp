@@ -7,7 +7,7 @@ namespace holdfast::sim {
 namespace {
 
 // What the scripts' first integer means; each Lua file opens with the same list.
-enum class acquire_answer : std::int64_t { held_by_other, granted, quarantined, not_enlisted };
+enum class acquire_answer : std::int64_t { held_by_other, granted };
 
 std::int64_t in_ms(core::duration d) {
     return std::chrono::ceil<std::chrono::milliseconds>(d).count();
@@ -68,10 +68,11 @@ void worker::begin() {
                                  .longest_delay = settings.longest_poll};
     if (hurried && process_.chance().coin()) {
         wishes.waits = process_.chance().coin();
-        wishes.give_up_at = process_.local() + process_.chance().between(settings.node_timeout / 4,
-                                                                         settings.timing.ttl * 2);
+        wishes.give_up_at = process_.local() + process_.chance().between(settings.shortest_wait,
+                                                                         settings.longest_wait);
     }
     state_ = state::waiting;
+    asked_at_ = process_.now();
     contend_.emplace(wishes);
     process_.arm(slot_of(timer::contend), wishes.give_up_at);
     say("wants the lock");
@@ -105,7 +106,7 @@ void worker::attempt(bool listens) {
     // Even without any answer there is a new owner for the next attempt.
     const bool again = broken(breakage::owner_token_used_again) && owner_ != 0;
     if (!again) owner_ = checkers_.begin_attempt(process_.index(), index_, process_.now());
-    tokens_ = core::tokens_for(client_.line().size() - 1);
+    batch_ = core::batch_for(id_, client_.line());
     acquire_.emplace(core::acquire::config{.nodes = settings.nodes, .timing = timing()});
     remaining_.clear();
     deniers_.clear();
@@ -152,15 +153,20 @@ void worker::ask(core::node_index node) {
              .worker = index_,
              .owner = owner_,
              .ttl_ms = in_ms(process_.settings().timing.ttl),
-             .tokens = broken(breakage::tokens_of_heirs_not_drawn) ? 1 : tokens_,
+             .tokens = broken(breakage::tokens_of_heirs_not_drawn) ? 1 : batch_.tokens,
+             .floor = to.floor(),
              .listens = listens_});
 }
 
-// A node that is out of reach, or whose vote is void, was not asked and says nothing.
+// A node that is out of reach, or whose vote is void, was not asked and says nothing. Neither was
+// one in quarantine, but of that one it is known.
 void worker::conclude_unasked(core::node_index node) {
-    if (!client_.to(node).ready() || !written_.contains(node)) {
-        acquire_event(core::acquire::unknown{node});
+    auto& to = client_.to(node);
+    if (to.ready() && written_.contains(node)) return;
+    if (to.ready() && to.standing() == core::judge::standing::quarantined) {
+        return denied(node, to.quarantine_left(), {}, false);
     }
+    acquire_event(core::acquire::unknown{node});
 }
 
 void worker::clean_up(core::node_index node) {
@@ -205,8 +211,8 @@ void worker::attempt_decided() {
     if (how == core::acquire::verdict::held) {
         say("has the lock");
         client_.manners().won(acquire_->started_at(), process_.local());
-        gained_ = core::found(acquire_->started_at(), acquire_->valid_until(), acquire_->token(),
-                              tokens_);
+        gained_ =
+            core::found(acquire_->started_at(), acquire_->valid_until(), acquire_->token(), batch_);
         holder_ = owner_;
         checkers_.decided(holder_, gained_.token, process_.now(),
                           process_.when(gained_.valid_until));
@@ -222,9 +228,9 @@ void worker::attempt_decided() {
     follow(contend_->step(outcome, process_.local(), chance()));
 }
 
-bool worker::inherit(const legacy& from) {
+bool worker::inherit(const legacy& from, core::arrival joined) {
     if (contend_->current() == core::contend::state::attempting ||
-        !core::may_inherit(from.left, timing(), timing(), process_.local())) {
+        !core::may_inherit(from.left, timing(), {timing(), joined}, process_.local())) {
         return false;
     }
     acquire_.reset();
@@ -232,8 +238,9 @@ bool worker::inherit(const legacy& from) {
     written_ = from.written;
     gone_by_ = from.gone_by;
     gained_ = core::inherit(from.left);
-    holder_ = checkers_.begin_attempt(process_.index(), index_, process_.now());
-    say("inherits the lock");
+    holder_ = checkers_.begin_attempt(process_.index(), index_, asked_at_);
+    say("is handed the lock");
+    checkers_.handed_off(holder_, owner_);
     checkers_.decided(holder_, gained_.token, process_.now(), process_.when(gained_.valid_until));
     follow(contend_->step(core::contend::inherited{}, process_.local(), chance()));
     return true;
@@ -286,12 +293,7 @@ void worker::acquire_answered(core::node_index node, const value& answer) {
         }
         case acquire_answer::held_by_other:
             return denied(node, std::chrono::milliseconds(answer.items[2].number),
-                          answer.items[1].text, process_.settings().tracking);
-        case acquire_answer::quarantined:
-            return denied(node, std::chrono::milliseconds(answer.items[1].number), {}, false);
-        case acquire_answer::not_enlisted:
-            client_.to(node).enlist();
-            return denied(node, core::duration{-1}, {}, false);
+                          answer.items[1].text, client_.to(node).tracked());
     }
 }
 

@@ -51,7 +51,7 @@ class worker {
         core::node_set written{};
         core::time_point gone_by{};
     };
-    bool inherit(const legacy& from);
+    bool inherit(const legacy& from, core::arrival joined);
 
     [[nodiscard]] core::local_id id() const { return id_; }
     [[nodiscard]] bool satisfied() const { return satisfied_; }
@@ -77,6 +77,7 @@ class worker {
 
     // Holding: keeper, renew and release.
     void hold();
+    void show_owner();
     void follow(const core::keeper::decision& decision);
     void renew(core::duration ttl);
     void carry_out(const core::renew::actions& actions);
@@ -102,6 +103,7 @@ class worker {
     state state_ = state::thinking;
     core::local_id id_;
     bool satisfied_ = false;  // has had the lock since the faults ended
+    instant asked_at_{};      // for the lock, whoever grants it
 
     std::optional<core::contend> contend_;
     std::optional<core::acquire> acquire_;
@@ -112,7 +114,7 @@ class worker {
     core::node_set written_{};  // nodes to which this attempt's request was written
     owner_id owner_ = 0;        // as the servers know it
     owner_id holder_ = 0;       // as the checkers know it: an heir is somebody else
-    std::uint32_t tokens_ = 1;
+    core::hand_off_batch batch_{};
     core::estate gained_{};
 
     std::optional<core::keeper> keeper_;

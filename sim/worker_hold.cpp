@@ -33,12 +33,19 @@ void worker::hold() {
     plain_version_ = checkers_.plain_version();
     checkers_.returned(holder_, process_.now(), process_.when(keeper_->valid_until()));
     if (settings.fencing) client_.visit_register(holder_, gained_.token);
+    if (settings.workers > 1 && process_.chance().per_mille(100)) show_owner();
     if (process_.in().healed()) satisfied_ = true;
     auto longest = process_.in().healed() ? settings.timing.ttl / 4 : settings.longest_hold;
     if (settings.crowds && process_.chance().coin()) longest = std::chrono::milliseconds(10);
     process_.arm(slot_of(timer::plan),
                  process_.local() + process_.chance().between(core::duration{0}, longest));
     follow(keeper_->due(process_.local()));
+}
+
+void worker::show_owner() {
+    say("shows its owner");
+    gained_.shown = true;
+    checkers_.shown(holder_, owner_);
 }
 
 void worker::follow(const core::keeper::decision& decision) {
@@ -154,9 +161,11 @@ void worker::send_release() {
 }
 
 bool worker::pass_on(const core::estate& left) {
-    auto* const heir = client_.find(client_.line().heir());
-    if (heir == nullptr || client_.line().holder() != id_) return false;
-    if (!heir->inherit({left, owner_, written_, gone_by_})) return false;
+    const auto next = client_.line().heir();
+    if (!next || client_.line().holder() != id_) return false;
+    if (!client_.find(next->who)->inherit({left, owner_, written_, gone_by_}, next->joined)) {
+        return false;
+    }
     keeper_.reset();
     renew_.reset();
     if (broken(breakage::released_and_passed_on)) send_release();

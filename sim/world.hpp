@@ -18,6 +18,7 @@ struct event {
         request_arrives,  // `subject`: message
         reply_arrives,    // `subject`: message
         push_arrives,     // `subject`: connection
+        emptied_arrives,  // the same: the push that says that all keys are gone
         connection_lost,  // `subject`: connection; the client's end hears of it
         client_timer,     // `subject`: client, `slot`, `generation`
         node_cycle,       // `subject`: node; it deletes what has expired

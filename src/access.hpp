@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "holdfast/client.hpp"
+#include "holdfast/error.hpp"
 #include "holdfast/lease.hpp"
 #include "holdfast/mutex.hpp"
 #include "runtime/acquisition.hpp"
@@ -34,7 +36,9 @@ class shared_client {
 struct access {
     static acquisition make(runtime::acquisition::result result);
     static const std::shared_ptr<runtime::hold>& hold_of(const lease& which) { return which.hold_; }
+    /// Throws errc::closed where it was moved from.
     static const std::shared_ptr<shared_client>& shared(const client& which) {
+        if (!which.shared_) throw std::system_error(errc::closed, "it was moved from");
         return which.shared_;
     }
     static const std::shared_ptr<shared_client>& shared(const mutex& which) {
@@ -43,7 +47,8 @@ struct access {
     static const held_leases& held(const mutex& which) { return *which.held_; }
 };
 
-/// The plan for `how`: the mutex's own where these are its own options.
+/// The plan for `how`: the mutex's own where these are its own options. Throws what is wrong with
+/// them.
 runtime::plan_pointer plan_for(const mutex& which, const acquire_options& how);
 
 struct wish {
@@ -51,6 +56,9 @@ struct wish {
     bool waits = true;
     clock::time_point give_up_at = clock::time_point::max();
 };
+
+/// The wish as it stands at `now`: without time to wait there is one attempt.
+runtime::acquisition::request request_for(const wish& what, clock::time_point now);
 
 /// Blocks until it is decided. Throws what went wrong.
 acquisition acquire(const shared_client& through, const wish& what, std::stop_token stop);

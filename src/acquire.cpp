@@ -29,7 +29,8 @@ acquisition access::make(runtime::acquisition::result result) {
 }
 
 runtime::plan_pointer plan_for(const mutex& which, const acquire_options& how) {
-    if (&how == &which.how()) return access::held(which).plan();
+    const auto& own = access::held(which).plan();
+    if (own && &how == &which.how()) return own;
     return runtime::make_plan(access::shared(which)->engine()->settings(), which.key(), how);
 }
 
@@ -44,7 +45,7 @@ void wait_for(runtime::acquisition& operation, runtime::engine& engine, runtime:
     {
         const std::stop_callback give_up(std::move(stop), [&] {
             const auto held = engine.lock();
-            operation.cancel(clock::now());
+            operation.cancel(engine.now());
             engine.submit();
         });
         lock.lock();
@@ -56,21 +57,25 @@ void wait_for(runtime::acquisition& operation, runtime::engine& engine, runtime:
 
 }  // namespace
 
+runtime::acquisition::request request_for(const wish& what, clock::time_point now) {
+    const bool waits = what.waits && what.give_up_at > now;
+    return {.what = what.what,
+            .waits = waits,
+            .give_up_at = waits ? what.give_up_at : clock::time_point::max()};
+}
+
 acquisition acquire(const shared_client& through, const wish& what, std::stop_token stop) {
     through.check_process();
     auto& engine = *through.engine();
-    runtime::waiter caller;
+    runtime::waiter caller(engine.driving());
     runtime::acquisition::result result;
     {
         boost::intrusive_ptr<runtime::acquisition> operation;
         auto lock = engine.lock();
-        const auto now = clock::now();
-        const bool waits = what.waits && what.give_up_at > now;  // no time to wait: one attempt
+        engine.driving().require_background();  // without it no lease could be kept
+        const auto now = engine.now();
         operation = new runtime::acquisition(
-            through.engine(),
-            {.what = what.what,
-             .waits = waits,
-             .give_up_at = waits ? what.give_up_at : clock::time_point::max()},
+            through.engine(), request_for(what, now),
             [&](runtime::acquisition&) { engine.driving().finished(caller); });
         engine.driving().will_wait();
         operation->start(now);
@@ -80,6 +85,7 @@ acquisition acquire(const shared_client& through, const wish& what, std::stop_to
         result = operation->take_result();
         lock.unlock();
     }
+    if (result.thrown) std::rethrow_exception(result.thrown);
     if (result.failed) runtime::raise(*result.failed);
     return access::make(std::move(result));
 }

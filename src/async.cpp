@@ -9,78 +9,180 @@
 namespace holdfast::detail {
 namespace {
 
-std::exception_ptr exception_for(const net::failure& why) {
-    return std::make_exception_ptr(std::system_error(why.code, why.message));
-}
-
-/// Runs `work` and returns what it throws, if it does.
-template <typename Work>
-std::exception_ptr thrown_by(Work&& work) {
+/// Or std::bad_alloc, where there is no memory for it.
+std::exception_ptr exception_for(const net::failure& why) noexcept {
     try {
-        work();
-        return nullptr;
+        throw std::system_error(why.code, why.message);
     } catch (...) {
         return std::current_exception();
     }
 }
 
-/// An acquisition that can be cancelled as long as it is under way. Nobody else has to keep either:
-/// until it is concluded, the acquisition's listener keeps this, and this the acquisition.
-class pending_acquire final : public pending {
-  public:
-    explicit pending_acquire(runtime::engine_pointer through) : engine_(std::move(through)) {}
+/// With the lock held: a closed client has no thread that could complete anything.
+void check_open(runtime::engine& through) {
+    if (through.closed()) throw std::system_error(errc::closed);
+    through.driving().require_background();
+}
 
-    /// REQUIRES: the lock held. `done` keeps this object.
-    void start(runtime::plan_pointer what, runtime::acquisition::listener done) {
-        what_ = new runtime::acquisition(engine_, {.what = std::move(what)}, std::move(done));
-        what_->start(clock::now());
+/// An operation under way. It is made before anything is begun, keeps itself until it is over, and
+/// then runs its handler in the background thread: no memory is needed to end it.
+class operation : public pending, protected runtime::callback {
+  public:
+    explicit operation(runtime::engine_pointer through) : engine_(std::move(through)) {}
+
+    /// What has been sent cannot be unsent.
+    void cancel() noexcept override {}
+
+  protected:
+    /// REQUIRES: the lock held, for all of them.
+    void begin(std::shared_ptr<operation> self) noexcept {
+        self_ = std::move(self);
+        engine_->begin_unattended();
+    }
+    void end() noexcept {
+        engine_->end_unattended();
+        engine_->driving().call_back(*this);
+    }
+    void forget() noexcept {
+        engine_->end_unattended();
+        self_.reset();
+    }
+
+    [[nodiscard]] const runtime::engine_pointer& engine() const { return engine_; }
+
+  private:
+    void run() final {
+        const auto alive = std::move(self_);
+        complete();
+    }
+    virtual void complete() = 0;
+
+    runtime::engine_pointer engine_;
+    std::shared_ptr<operation> self_;
+};
+
+class pending_acquire final : public operation {
+  public:
+    pending_acquire(runtime::engine_pointer through, runtime::acquisition::request what,
+                    acquire_done done)
+        : operation(std::move(through)),
+          done_(std::move(done)),
+          what_(new runtime::acquisition(engine(), std::move(what),
+                                         [this](runtime::acquisition& over) {
+                                             result_ = over.take_result();
+                                             end();
+                                         })) {}
+
+    /// REQUIRES: the lock held.
+    void start(std::shared_ptr<operation> self, clock::time_point now) noexcept {
+        begin(std::move(self));
+        what_->start(now);
     }
 
     void cancel() noexcept override {
-        const auto lock = engine_->lock();
-        what_->cancel(clock::now());
-        engine_->submit();
+        const auto lock = engine()->lock();
+        what_->cancel(engine()->now());
+        engine()->submit();
     }
 
   private:
-    runtime::engine_pointer engine_;
+    void complete() override {
+        acquisition made;
+        auto why = look_at_result(made);
+        done_(std::move(why), std::move(made));
+    }
+    std::exception_ptr look_at_result(acquisition& made) noexcept {
+        if (result_.thrown) return std::move(result_.thrown);
+        if (result_.failed) return exception_for(*result_.failed);
+        try {
+            made = access::make(std::move(result_));
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
+    acquire_done done_;
     boost::intrusive_ptr<runtime::acquisition> what_;
+    runtime::acquisition::result result_;
 };
 
-/// With the lock held: a closed client has no thread that could complete anything.
-void check_open(const runtime::engine& through) {
-    if (through.closed()) throw std::system_error(errc::closed);
-}
+class pending_release final : public operation {
+  public:
+    pending_release(const runtime::hold& which, release_done done)
+        : operation(which.shared_engine()), done_(std::move(done)) {}
 
-/// What has been sent cannot be unsent.
-class pending_for_good final : public pending {
-    void cancel() noexcept override {}
+    /// REQUIRES: the lock held.
+    void start(runtime::hold& which, std::shared_ptr<operation> self) noexcept {
+        begin(std::move(self));
+        const auto how = begin_release(which, [this](const runtime::releasing& over) {
+            outcome_ = to_public(over.outcome());
+            end();
+        });
+        if (how == parting::sent) return;
+        outcome_ = to_public(how);
+        end();
+    }
+
+  private:
+    void complete() override { done_(nullptr, outcome_); }
+
+    release_done done_;
+    release_result outcome_ = release_result::unknown;
+};
+
+class pending_renewal final : public operation {
+  public:
+    pending_renewal(std::shared_ptr<runtime::hold> which, renew_done done)
+        : operation(which->shared_engine()), hold_(std::move(which)), done_(std::move(done)) {}
+
+    /// REQUIRES: the lock held. Throws std::bad_alloc before anything was begun.
+    void start(std::chrono::milliseconds ttl, std::shared_ptr<operation> self) {
+        begin(std::move(self));
+        try {
+            runtime::renewal::start(hold_, ttl, engine()->now(),
+                                    [this](const runtime::renewal& over) {
+                                        look_at(over);
+                                        end();
+                                    });
+        } catch (...) {
+            forget();
+            throw;
+        }
+    }
+
+  private:
+    void look_at(const runtime::renewal& over) noexcept {
+        try {
+            check_renewed(*hold_, over);
+        } catch (...) {
+            why_ = std::current_exception();
+        }
+    }
+    void complete() override { done_(why_); }
+
+    std::shared_ptr<runtime::hold> hold_;
+    renew_done done_;
+    std::exception_ptr why_;
 };
 
 }  // namespace
 
 std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
-                                       acquire_done done) {
+                                       clock::time_point give_up_at, acquire_done done) {
     const auto& shared = access::shared(which);
     shared->check_process();
     const auto& engine = shared->engine();
-    const auto plan = plan_for(which, how);
+    const wish what{.what = plan_for(which, how), .give_up_at = give_up_at};
     const auto lock = engine->lock();
     check_open(*engine);
-    engine->begin_unattended();
-    const auto handle = std::make_shared<pending_acquire>(engine);
-    handle->start(
-        plan, [handle, done = std::move(done), raw = engine.get()](runtime::acquisition& over) {
-            raw->end_unattended();
-            auto result = std::make_shared<runtime::acquisition::result>(over.take_result());
-            raw->driving().call_back([done, result] {
-                if (result->failed) return done(exception_for(*result->failed), {});
-                done(nullptr, access::make(std::move(*result)));
-            });
-        });
+    const auto now = engine->now();
+    const auto made =
+        std::make_shared<pending_acquire>(engine, request_for(what, now), std::move(done));
+    made->start(made, now);
     engine->submit();
-    engine->driving().attend_by(clock::now());
-    return handle;
+    engine->driving().attend_by(engine->now());
+    return made;
 }
 
 std::shared_ptr<pending> start_release(lease& which, release_done done) {
@@ -89,16 +191,10 @@ std::shared_ptr<pending> start_release(lease& which, release_done done) {
     check_usable(engine);
     const auto lock = engine.lock();
     check_open(engine);
-    engine.begin_unattended();
-    const auto tell = [&engine, done = std::move(done)](release_result outcome) {
-        engine.end_unattended();
-        engine.driving().call_back([done, outcome] { done(nullptr, outcome); });
-    };
-    const auto how = begin_release(
-        *hold, [tell](const runtime::releasing& over) { tell(to_public(over.outcome())); });
-    if (how != parting::sent) tell(to_public(how));
-    engine.driving().attend_by(clock::now());
-    return std::make_shared<pending_for_good>();
+    const auto made = std::make_shared<pending_release>(*hold, std::move(done));
+    made->start(*hold, made);
+    engine.driving().attend_by(engine.now());
+    return made;
 }
 
 std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done) {
@@ -107,16 +203,12 @@ std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl
     auto& engine = hold->through();
     const auto lock = engine.lock();
     check_open(engine);
-    engine.begin_unattended();
-    runtime::renewal::start(hold, ttl, clock::now(),
-                            [&engine, hold, done = std::move(done)](const runtime::renewal& over) {
-                                engine.end_unattended();
-                                const auto why = thrown_by([&] { check_renewed(*hold, over); });
-                                engine.driving().call_back([done, why] { done(why); });
-                            });
+    check_not_released(*hold);
+    const auto made = std::make_shared<pending_renewal>(hold, std::move(done));
+    made->start(ttl, made);
     engine.submit();
-    engine.driving().attend_by(clock::now());
-    return std::make_shared<pending_for_good>();
+    engine.driving().attend_by(engine.now());
+    return made;
 }
 
 }  // namespace holdfast::detail

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "access.hpp"
+#include "platform/environment.hpp"
 #include "runtime/failures.hpp"
 #include "runtime/query.hpp"
 
@@ -10,7 +11,8 @@ namespace holdfast {
 namespace detail {
 
 shared_client::shared_client(options settings)
-    : engine_(std::make_shared<runtime::engine>(std::move(settings))) {}
+    : engine_(
+          std::make_shared<runtime::engine>(platform::make_environment(), std::move(settings))) {}
 
 // In a forked child the threads of the parent are gone, and with them whoever held which lock.
 // The engine is left alone there, but for its sockets.
@@ -27,19 +29,11 @@ void shared_client::check_process() const {
 
 }  // namespace detail
 
-namespace {
-
-options with_urls(std::vector<std::string> urls) {
+options client::with_urls(std::vector<std::string> urls) {
     options settings;
     settings.urls = std::move(urls);
     return settings;
 }
-
-}  // namespace
-
-client::client(std::string_view url) : client(with_urls({std::string(url)})) {}
-
-client::client(std::vector<std::string> urls) : client(with_urls(std::move(urls))) {}
 
 client::client(options settings)
     : shared_(std::make_shared<detail::shared_client>(std::move(settings))) {}
@@ -56,15 +50,36 @@ client::~client() {
     if (shared_ && !shared_->engine()->in_child()) shared_->engine()->close();
 }
 
-lease client::acquire(std::string_view key, const acquire_options& how, std::stop_token stop) {
-    const auto shared = shared_;  // another thread may destroy the client meanwhile
+namespace {
+
+// `shared` is a copy of the client's own: another thread may destroy the client meanwhile.
+acquisition acquire_by(const std::shared_ptr<detail::shared_client>& shared, detail::wish what,
+                       std::string_view key, const acquire_options& how, std::stop_token stop) {
     shared->check_process();
-    const auto plan = runtime::make_plan(settings(), key, how);
-    return *detail::acquire(*shared, {.what = plan}, std::move(stop));
+    what.what = runtime::make_plan(shared->engine()->settings(), key, how);
+    return detail::acquire(*shared, what, std::move(stop));
+}
+
+}  // namespace
+
+lease client::acquire(std::string_view key, const acquire_options& how, std::stop_token stop) {
+    return std::move(
+        *acquire_by(std::shared_ptr(detail::access::shared(*this)), {}, key, how, std::move(stop)));
+}
+
+acquisition client::try_acquire(std::string_view key, const acquire_options& how) {
+    return acquire_by(std::shared_ptr(detail::access::shared(*this)), {.what = {}, .waits = false},
+                      key, how, {});
+}
+
+acquisition client::acquire_until(std::string_view key, clock::time_point when,
+                                  const acquire_options& how, std::stop_token stop) {
+    return acquire_by(std::shared_ptr(detail::access::shared(*this)),
+                      {.what = {}, .give_up_at = when}, key, how, std::move(stop));
 }
 
 void client::connect() {
-    const auto shared = shared_;
+    const auto shared = detail::access::shared(*this);
     shared->check_process();
     auto& engine = *shared->engine();
     auto lock = engine.lock();
@@ -85,11 +100,15 @@ void client::connect(std::error_code& error) {
 }
 
 statistics client::statistics() const {
-    shared_->check_process();
-    const auto lock = shared_->engine()->lock();
-    return shared_->engine()->counters();
+    const auto shared = detail::access::shared(*this);
+    shared->check_process();
+    const auto lock = shared->engine()->lock();
+    return shared->engine()->counters();
 }
 
-const options& client::settings() const noexcept { return shared_->engine()->settings(); }
+const options& client::settings() const noexcept {
+    static const options defaults;
+    return shared_ ? shared_->engine()->settings() : defaults;
+}
 
 }  // namespace holdfast

@@ -17,7 +17,8 @@ constexpr std::uint64_t microsecond = 1'000;
 constexpr std::uint64_t millisecond = 1'000 * microsecond;
 constexpr std::uint64_t second = 1'000 * millisecond;
 
-// Largest first: format_duration takes the first that fits.
+// Largest first: format_duration takes the first that fits. It shows no days: 36h and 0.5h are read
+// at a glance, 1.5d is not.
 constexpr std::array<unit, 5> units{{{"h", 3'600 * second},
                                      {"m", 60 * second},
                                      {"s", second},
@@ -38,8 +39,16 @@ std::string_view take_digits(std::string_view& text) {
     return digits;
 }
 
+std::string_view take_letters(std::string_view& text) {
+    std::size_t length = 0;
+    while (length < text.size() && !is_digit(text[length])) ++length;
+    const auto letters = text.substr(0, length);
+    text.remove_prefix(length);
+    return letters;
+}
+
 std::optional<std::uint64_t> unit_named(std::string_view name) {
-    if (name.empty()) return second;
+    if (name == "d") return 24 * 3'600 * second;
     for (const auto& candidate : units) {
         if (candidate.name == name) return candidate.nanoseconds;
     }
@@ -72,6 +81,30 @@ std::optional<std::uint64_t> fraction_of(std::uint64_t unit_size, std::string_vi
         total += digit_value(c) * unit_size;
     }
     return total;
+}
+
+/// One number with its unit: what it comes to, and what one of the unit does, in nanoseconds.
+struct part {
+    std::uint64_t value;
+    std::uint64_t unit;
+};
+
+/// A number that stands alone is seconds. Nothing follows a fraction.
+std::optional<part> take_part(std::string_view& text, bool first) {
+    const auto whole_digits = take_digits(text);
+    std::string_view fraction_digits;
+    const bool has_fraction = text.starts_with('.');
+    if (has_fraction) {
+        text.remove_prefix(1);
+        fraction_digits = take_digits(text);
+    }
+    if (whole_digits.empty() || (has_fraction && fraction_digits.empty())) return std::nullopt;
+    const auto unit_size = first && text.empty() ? second : unit_named(take_letters(text));
+    const auto whole = whole_number(whole_digits);
+    if (!unit_size || !whole || (has_fraction && !text.empty())) return std::nullopt;
+    auto total = fraction_of(*unit_size, fraction_digits);
+    if (!total || !add(*total, *whole, *unit_size)) return std::nullopt;
+    return part{*total, *unit_size};
 }
 
 std::uint64_t rounded(std::uint64_t value, std::uint64_t step) {
@@ -110,22 +143,14 @@ std::string decimals(std::uint64_t thousandths) {
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
-    const auto whole_digits = take_digits(text);
-    if (whole_digits.empty()) return std::nullopt;
-
-    std::string_view fraction_digits;
-    if (text.starts_with('.')) {
-        text.remove_prefix(1);
-        fraction_digits = take_digits(text);
-        if (fraction_digits.empty()) return std::nullopt;
-    }
-
-    const auto unit_size = unit_named(text);
-    const auto whole = whole_number(whole_digits);
-    if (!unit_size || !whole) return std::nullopt;
-    auto total = fraction_of(*unit_size, fraction_digits);
-    if (!total || !add(*total, *whole, *unit_size)) return std::nullopt;
-    return std::chrono::nanoseconds{static_cast<std::chrono::nanoseconds::rep>(*total)};
+    std::uint64_t total = 0;
+    std::uint64_t last_unit = largest;
+    do {
+        const auto next = take_part(text, last_unit == largest);
+        if (!next || next->unit >= last_unit || !add(total, next->value, 1)) return std::nullopt;
+        last_unit = next->unit;
+    } while (!text.empty());
+    return std::chrono::nanoseconds{static_cast<std::chrono::nanoseconds::rep>(total)};
 }
 
 std::string format_duration(std::chrono::nanoseconds duration) {

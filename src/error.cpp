@@ -14,16 +14,19 @@ class category final : public std::error_category {
             case errc::untrusted: return "server certificate refused";
             case errc::protocol: return "not a Redis server";
             case errc::wrong_type: return "the key does not hold a lock";
-            case errc::unsafe_server: return "the server's settings can lose locks";
+            case errc::unsafe_server: return "the server is not fit to keep locks";
             case errc::server_error: return "the server answered with an error";
             case errc::invalid_url: return "invalid URL";
             case errc::invalid_option: return "invalid option";
             case errc::invalid_key: return "invalid key";
-            case errc::not_held: return "this thread does not hold the mutex";
+            case errc::not_held: return "not held by the caller";
             case errc::lost: return "the lease is lost";
             case errc::cancelled: return "cancelled";
             case errc::closed: return "the client is closed";
             case errc::forked: return "the client belongs to the parent process";
+            case errc::other_max_ttl:
+                return "not the max_ttl that other clients agreed on; give every client the same, "
+                       "by options::max_ttl or max_ttl in the URL";
         }
         return "unknown error " + std::to_string(code);
     }

@@ -19,7 +19,7 @@ class held_leases {
   public:
     explicit held_leases(runtime::plan_pointer plan) : plan_(std::move(plan)) {}
 
-    /// How the mutex takes its lock, checked once.
+    /// How the mutex takes its lock, checked once. Null: not checked yet, see plan_for().
     [[nodiscard]] const runtime::plan_pointer& plan() const { return plan_; }
 
     void put(lease held) {

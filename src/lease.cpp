@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "access.hpp"
-#include "net/handshake.hpp"
+#include "net/explain.hpp"
 #include "release.hpp"
 #include "resp/view.hpp"
 #include "runtime/failures.hpp"
@@ -26,41 +26,48 @@ lease::~lease() {
 }
 
 std::uint64_t lease::token() const noexcept { return hold_->token().value; }
-const std::string& lease::owner() const noexcept { return hold_->owner(); }
-const std::string& lease::key() const noexcept { return hold_->what().keys.lock; }
+const std::string& lease::owner() const noexcept { return hold_->show_owner(); }
+const std::string& lease::key() const noexcept { return hold_->what().name(); }
 clock::time_point lease::valid_until() const noexcept { return hold_->valid_until(); }
 
 clock::duration lease::remaining() const noexcept {
-    const auto now = clock::now();
+    const auto now = hold_->through().now();
     return hold_->lost(now) ? clock::duration{0} : hold_->valid_until() - now;
 }
 
-bool lease::lost() const noexcept { return hold_->lost(clock::now()); }
+bool lease::lost() const noexcept { return hold_->lost(hold_->through().now()); }
 
 std::stop_token lease::stop_token() const { return hold_->stop_token(); }
 
 void lease::ensure_held() const {
     detail::check_process(hold_->through());
-    if (lost()) throw std::system_error(errc::lost, "lock '" + key() + "'");
+    if (!lost()) return;
+    const auto lock = hold_->through().lock();
+    detail::check_not_released(*hold_);
+    throw std::system_error(errc::lost, "lock '" + key() + "'");
 }
 
 void lease::ensure_held(std::error_code& error) const noexcept {
-    const bool forked = hold_->through().in_child();
-    error = !lost() ? std::error_code{} : make_error_code(forked ? errc::forked : errc::lost);
+    error.clear();
+    if (!lost()) return;
+    error = errc::forked;
+    if (hold_->through().in_child()) return;
+    const auto lock = hold_->through().lock();
+    error = hold_->released() ? errc::not_held : errc::lost;
 }
 
 void lease::extend(std::chrono::milliseconds ttl) {
     auto& hold = *hold_;
     detail::check_extension(hold, ttl);
     auto& engine = hold.through();
-    runtime::waiter caller;
+    runtime::waiter caller(engine.driving());
     auto lock = engine.lock();
+    detail::check_not_released(hold);
     const auto attempt = runtime::renewal::start(
-        hold_, ttl, clock::now(),
+        hold_, ttl, engine.now(),
         [&](const runtime::renewal&) { engine.driving().finished(caller); });
     engine.submit();
     engine.driving().wait(lock, caller);
-    lock.unlock();
     detail::check_renewed(hold, *attempt);
 }
 
@@ -73,7 +80,9 @@ bool lease::verify() const {
     auto& engine = hold_->through();
     detail::check_usable(engine);
     auto lock = engine.lock();
-    const auto answers = runtime::query::run(engine, lock, {"GET", key()});
+    if (hold_->released()) return false;  // what the servers have may be its heir's
+    const auto ours_there = hold_->owner();
+    const auto answers = runtime::query::run(engine, lock, {"GET", hold_->what().keys.lock});
     std::vector<std::optional<net::failure>> failures(answers.size());
     std::size_t ours = 0;
     std::size_t not_ours = 0;
@@ -86,12 +95,16 @@ bool lease::verify() const {
         if (reply.is_error() && net::explain(reply).code != errc::wrong_type) {
             failures[n] = net::explain(reply);
         } else {
-            ++(reply.text() == owner() ? ours : not_ours);
+            ++(reply.text() == ours_there ? ours : not_ours);
         }
     }
     const auto quorum = core::majority(answers.size());
-    if (ours >= quorum) return true;
-    if (not_ours > answers.size() - quorum) return false;
+    if (ours >= quorum) return !hold_->released();
+    if (not_ours > answers.size() - quorum) {
+        hold_->found_gone(engine.now());
+        engine.submit();
+        return false;
+    }
     runtime::raise(runtime::summarize_failures(engine, failures, ours, not_ours));
 }
 

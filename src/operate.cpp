@@ -6,7 +6,11 @@
 #include <utility>
 
 #include "access.hpp"
+#include "core/contend.hpp"
+#include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "net/explain.hpp"
+#include "platform/environment.hpp"
 #include "release.hpp"
 #include "resp/view.hpp"
 #include "runtime/failures.hpp"
@@ -17,6 +21,14 @@ namespace {
 
 using answers = std::vector<runtime::query::answer>;
 using std::chrono::milliseconds;
+
+/// How every owner token of ours begins.
+constexpr std::string_view owner_start = "hf1:";
+
+/// The first bytes of what a key holds. A key may hold anything, of any size.
+std::vector<std::string> read_start(const std::string& key, std::size_t bytes) {
+    return {"GETRANGE", key, "0", std::to_string(bytes - 1)};
+}
 
 const std::string* text_of(const runtime::query::answer& answer) {
     return std::get_if<std::string>(&answer);
@@ -29,8 +41,7 @@ runtime::engine& engine_of(client& through) {
     return *shared->engine();
 }
 
-answers ask(client& through, const std::vector<std::string>& command) {
-    auto& engine = engine_of(through);
+answers ask(runtime::engine& engine, const std::vector<std::string>& command) {
     auto lock = engine.lock();
     return runtime::query::run(engine, lock, command);
 }
@@ -42,7 +53,7 @@ std::string why_not(const runtime::query::answer& answer) {
 }
 
 /// Throws unless a majority of the answers is an answer.
-void require_majority(client& through, const answers& all) {
+void require_majority(runtime::engine& engine, const answers& all) {
     std::vector<std::optional<net::failure>> failures(all.size());
     std::size_t well = 0;
     for (std::size_t n = 0; n < all.size(); ++n) {
@@ -55,11 +66,78 @@ void require_majority(client& through, const answers& all) {
         }
     }
     if (well >= core::majority(all.size())) return;
-    runtime::raise(runtime::summarize_failures(engine_of(through), failures, 0, 0));
+    runtime::raise(runtime::summarize_failures(engine, failures, 0, 0));
 }
 
 std::string full_key(client& through, std::string_view key) {
-    return runtime::make_plan(through.settings(), key, {})->keys.lock;
+    return runtime::make_plan(through.settings(), key)->keys.lock;
+}
+
+/// Redisson keeps a lock as a hash with a field `<uuid>:<thread>`, and few others.
+bool is_redisson_owner(std::string_view field) {
+    constexpr std::size_t uuid = 36;
+    return field.size() > uuid + 1 && field[uuid] == ':' &&
+           field.find_first_not_of("0123456789abcdef-") == uuid &&
+           field.find_first_of("0123456789", uuid) == uuid + 1;
+}
+
+runtime::query::answer ask_one(runtime::engine& engine, core::node_index node,
+                               const std::vector<std::string>& command) {
+    auto lock = engine.lock();
+    return runtime::query::run_on(engine, lock, node, command);
+}
+
+/// The owner of Redisson's lock at a key that is no string, as a frame.
+std::optional<std::string> redisson_owner(runtime::engine& engine, core::node_index node,
+                                          const std::string& name) {
+    constexpr std::int64_t few = 16;
+    const auto ask_it = [&](const char* command) {
+        const auto answer = ask_one(engine, node, {command, name});
+        return text_of(answer) == nullptr ? std::string() : *text_of(answer);
+    };
+    const auto count = ask_it("HLEN");
+    if (count.empty() || resp::view(count).integer().value_or(few + 1) > few) return std::nullopt;
+    const auto fields = ask_it("HKEYS");
+    if (fields.empty()) return std::nullopt;
+    const resp::view all(fields);
+    for (const auto field : all) {
+        if (!is_redisson_owner(field.text())) continue;
+        return "$" + std::to_string(field.text().size()) + "\r\n" + std::string(field.text()) +
+               "\r\n";
+    }
+    return std::nullopt;
+}
+
+/// What each node has at the key, as far as it can be an owner.
+answers read_owners(runtime::engine& engine, const std::string& name) {
+    auto owners = ask(engine, read_start(name, max_owner_bytes));
+    for (std::size_t n = 0; n < owners.size(); ++n) {
+        if (text_of(owners[n]) == nullptr) continue;
+        const core::node_index node{static_cast<std::uint8_t>(n)};
+        const resp::view reply(*text_of(owners[n]));
+        if (!reply.is_error() || net::explain(reply).code != errc::wrong_type) continue;
+        auto found = redisson_owner(engine, node, name);
+        if (found) owners[n] = std::move(*found);
+    }
+    return owners;
+}
+
+/// -2: there is nothing; -1: it stays for ever.
+std::int64_t milliseconds_left(const runtime::query::answer& ttl) {
+    return text_of(ttl) == nullptr ? -2 : resp::view(*text_of(ttl)).integer().value_or(-2);
+}
+
+/// The range of a missing key is that of an empty value, which keeps everybody out. What is empty
+/// and has a ttl may also have come in between, so that is looked at once more.
+void look_again_at_empty(runtime::engine& engine, const std::string& name, answers& owners,
+                         const answers& ttls) {
+    for (std::size_t n = 0; n < owners.size(); ++n) {
+        if (text_of(owners[n]) == nullptr || milliseconds_left(ttls[n]) == -2) continue;
+        const resp::view reply(*text_of(owners[n]));
+        if (reply.is_error() || !reply.text().empty()) continue;
+        owners[n] =
+            ask_one(engine, {static_cast<std::uint8_t>(n)}, read_start(name, max_owner_bytes));
+    }
 }
 
 lock_status::node_view view_of(std::string node, const runtime::query::answer& owner,
@@ -67,7 +145,8 @@ lock_status::node_view view_of(std::string node, const runtime::query::answer& o
     lock_status::node_view view{.node = std::move(node), .error = why_not(owner)};
     if (!view.error.empty() || text_of(ttl) == nullptr) return view;
     view.owner = resp::view(*text_of(owner)).text();
-    const auto left = resp::view(*text_of(ttl)).integer().value_or(-2);
+    const auto left = milliseconds_left(ttl);
+    view.taken = left != -2 || !view.owner.empty();
     if (left >= 0) view.remaining = milliseconds(left);
     return view;
 }
@@ -75,12 +154,12 @@ lock_status::node_view view_of(std::string node, const runtime::query::answer& o
 std::size_t votes_for(const lock_status& status, const std::string& owner) {
     return static_cast<std::size_t>(
         std::count_if(status.views.begin(), status.views.end(),
-                      [&](const auto& view) { return view.owner == owner; }));
+                      [&](const auto& view) { return view.taken && view.owner == owner; }));
 }
 
 void elect_holder(lock_status& status) {
     for (const auto& view : status.views) {
-        if (view.owner.empty()) continue;
+        if (!view.taken) continue;
         const auto votes = votes_for(status, view.owner);
         if (votes <= status.votes) continue;
         status.votes = votes;
@@ -98,20 +177,80 @@ std::uint64_t highest_counter(const answers& counters) {
     return static_cast<std::uint64_t>(highest);
 }
 
+std::optional<milliseconds> quarantine_of(net::node& node, core::time_point now) {
+    if (node.judge().at(now) != core::judge::standing::quarantined) return std::nullopt;
+    return std::chrono::ceil<milliseconds>(node.judge().quarantined_until() - now);
+}
+
+/// Until so few are in it that the others are a majority. Those out of reach may come back.
+std::optional<milliseconds> common_quarantine(runtime::engine& engine) {
+    const auto lock = engine.lock();
+    const auto now = engine.now();
+    std::vector<core::duration> left;
+    for (std::size_t n = 0; n < engine.node_count(); ++n) {
+        const auto each = quarantine_of(engine.node({static_cast<std::uint8_t>(n)}), now);
+        if (each) left.emplace_back(*each);
+    }
+    const auto until = core::summarize({.remaining = left, .nodes = engine.node_count()});
+    if (until.remaining < core::duration{0}) return std::nullopt;
+    return std::chrono::ceil<milliseconds>(until.remaining);
+}
+
+void note_quarantines(lock_status& status, runtime::engine& engine) {
+    status.quarantine = common_quarantine(engine);
+    const auto lock = engine.lock();
+    for (std::size_t n = 0; n < status.views.size(); ++n) {
+        status.views[n].quarantine =
+            quarantine_of(engine.node({static_cast<std::uint8_t>(n)}), engine.now());
+    }
+}
+
 /// `name` is the whole key, with the client's prefix.
-lock_status inspect_whole(client& through, const std::string& name) {
-    auto& engine = engine_of(through);
-    auto owners = ask(through, {"GET", name});
-    require_majority(through, owners);
-    const auto ttls = ask(through, {"PTTL", name});
-    lock_status status{.key = name, .nodes = owners.size()};
+lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
+    auto owners = read_owners(engine, name);
+    require_majority(engine, owners);
+    const auto ttls = ask(engine, {"PTTL", name});
+    look_again_at_empty(engine, name, owners, ttls);
+    const bool ttl_known = std::any_of(ttls.begin(), ttls.end(), [](const auto& ttl) {
+        return text_of(ttl) != nullptr && !resp::view(*text_of(ttl)).is_error();
+    });
+    lock_status status{.key = name.substr(engine.settings().prefix.size()),
+                       .ttl_known = ttl_known,
+                       .nodes = owners.size()};
     for (std::size_t n = 0; n < owners.size(); ++n) {
         status.views.push_back(
             view_of(engine.node({static_cast<std::uint8_t>(n)}).name(), owners[n], ttls[n]));
     }
     elect_holder(status);
-    status.token = highest_counter(ask(through, {"GET", runtime::wire::counter_key(name)}));
+    status.token = highest_counter(ask(engine, {"GET", runtime::wire::counter_key(name)}));
+    note_quarantines(status, engine);
     return status;
+}
+
+/// `a list, ` as the first node that says so calls it; empty: none does.
+std::string kind_of(runtime::engine& engine, const std::string& name) {
+    for (const auto& answer : ask(engine, {"TYPE", name})) {
+        if (text_of(answer) == nullptr || resp::view(*text_of(answer)).is_error()) continue;
+        const auto said = resp::view(*text_of(answer)).text();
+        if (said == "none" || said == "string") continue;
+        return "a " + (said == "zset" ? "sorted set" : std::string(said)) + ", ";
+    }
+    return {};
+}
+
+/// Whether any node has it for an owner of ours. Of all else as little is read as shows that.
+bool is_ours(runtime::engine& engine, const std::string& name) {
+    const auto starts = ask(engine, read_start(name, owner_start.size()));
+    const bool ours = std::any_of(starts.begin(), starts.end(), [](const auto& answer) {
+        return text_of(answer) != nullptr && resp::view(*text_of(answer)).text() == owner_start;
+    });
+    if (ours) return true;
+    try {
+        require_majority(engine, starts);
+    } catch (const std::system_error& error) {
+        if (error.code() != errc::wrong_type) throw;  // no string any more, and so no lock
+    }
+    return false;
 }
 
 [[noreturn]] void raise_from(const net::node& node, net::failure why) {
@@ -119,10 +258,32 @@ lock_status inspect_whole(client& through, const std::string& name) {
     runtime::raise(why);
 }
 
-/// One node's keys that match, all pages of SCAN.
-void scan(client& through, core::node_index node, const std::string& glob,
-          std::unordered_set<std::string>& found) {
+/// Throws where other clients agreed on another max_ttl: a longer ttl than theirs would outlast the
+/// quarantine of a server that forgot.
+void require_agreement(client& through) {
     auto& engine = engine_of(through);
+    require_majority(engine, ask(engine, {"PING"}));
+    const auto lock = engine.lock();
+    for (std::size_t n = 0; n < engine.node_count(); ++n) {
+        auto& node = engine.node({static_cast<std::uint8_t>(n)});
+        const bool differs = node.judge().reason() == core::judge::flaw::other_max_ttl;
+        if (node.ready() && differs) raise_from(node, node.disagreement(*node.said().enlisted));
+    }
+}
+
+/// The glob that matches this text alone.
+std::string literally(std::string_view text) {
+    std::string glob;
+    for (const char letter : text) {
+        if (std::string_view("*?[]\\").find(letter) != std::string_view::npos) glob += '\\';
+        glob += letter;
+    }
+    return glob;
+}
+
+/// One node's keys that match, all pages of SCAN.
+void scan(runtime::engine& engine, core::node_index node, const std::string& glob,
+          std::unordered_set<std::string>& found) {
     std::string cursor = "0";
     do {
         auto lock = engine.lock();
@@ -139,39 +300,124 @@ void scan(client& through, core::node_index node, const std::string& glob,
     } while (cursor != "0");
 }
 
-}  // namespace
-
-lock_status inspect(client& through, std::string_view key) {
-    return inspect_whole(through, full_key(through, key));
-}
-
-void list(client& through, std::string_view glob,
-          const std::function<void(const lock_status&)>& visit) {
-    auto& engine = engine_of(through);
+/// The keys that match, of as many nodes as can be asked. Throws where those are fewer than
+/// `enough`.
+std::unordered_set<std::string> scan_enough(runtime::engine& engine, const std::string& glob,
+                                            std::size_t enough) {
     std::unordered_set<std::string> found;
     std::size_t well = 0;
     for (std::size_t n = 0; n < engine.node_count(); ++n) {
         try {
-            scan(through, {static_cast<std::uint8_t>(n)},
-                 through.settings().prefix + std::string(glob), found);
+            scan(engine, {static_cast<std::uint8_t>(n)}, glob, found);
             ++well;
         } catch (const std::system_error&) {
             const auto left = engine.node_count() - n - 1;
-            if (well + left < core::majority(engine.node_count())) throw;
+            if (well + left < enough) throw;
         }
     }
-    for (const auto& key : found) {
-        const auto status = inspect_whole(through, key);
+    return found;
+}
+
+void visit_locks(runtime::engine& engine, const std::unordered_set<std::string>& keys,
+                 const lock_visitor& visit) {
+    for (const auto& key : keys) {
+        if (!is_ours(engine, key)) continue;
+        const auto status = inspect_whole(engine, key);
         if (status.held_by && !status.held_by->foreign()) visit(status);
     }
 }
 
+/// Connections of its own that enlist no server, as examine() has them.
+class onlooker {
+  public:
+    explicit onlooker(client& through) {
+        detail::access::shared(through)->check_process();
+        auto settings = through.settings();
+        settings.log = {};
+        settings.prefix.clear();  // it looks at the keys of all
+        engine_ = std::make_shared<runtime::engine>(platform::make_environment(),
+                                                    std::move(settings), net::purpose::look);
+    }
+    ~onlooker() { engine_->close(); }
+
+    onlooker(const onlooker&) = delete;
+    onlooker& operator=(const onlooker&) = delete;
+
+    [[nodiscard]] runtime::engine& engine() const { return *engine_; }
+
+  private:
+    runtime::engine_pointer engine_;
+};
+
+/// Whether a majority has done it for the owner; false: so many say that it is not that owner's
+/// that none can. Throws where too few could say.
+bool done_for_owner(client& through, const runtime::query::writer& request) {
+    auto& engine = engine_of(through);
+    auto lock = engine.lock();
+    const auto all = runtime::query::run(engine, lock, request);
+    lock.unlock();
+    std::size_t done = 0;
+    std::size_t disowned = 0;
+    for (const auto& answer : all) {
+        if (text_of(answer) == nullptr) continue;
+        const auto said = runtime::wire::read_ownership(resp::view(*text_of(answer)));
+        const auto* ownership = std::get_if<runtime::wire::ownership>(&said);
+        if (ownership == nullptr) continue;
+        ++(*ownership == runtime::wire::ownership::ours ? done : disowned);
+    }
+    const auto quorum = core::majority(all.size());
+    if (done >= quorum) return true;
+    if (disowned > all.size() - quorum) return false;
+    require_majority(engine, all);
+    throw std::system_error(errc::unreachable, "too few servers could say");
+}
+
+}  // namespace
+
+lock_status inspect(client& through, std::string_view key) {
+    auto& engine = engine_of(through);
+    const auto name = full_key(through, key);
+    try {
+        return inspect_whole(engine, name);
+    } catch (const std::system_error& error) {
+        if (error.code() != errc::wrong_type) throw;
+        runtime::refuse(errc::wrong_type, "'" + std::string(key) + "' is " + kind_of(engine, name) +
+                                              "no lock: " + runtime::said_by(error));
+    }
+}
+
+std::optional<milliseconds> quarantine(client& through) {
+    return common_quarantine(engine_of(through));
+}
+
+std::vector<std::string> server_names(client& through) {
+    auto& engine = engine_of(through);
+    const auto lock = engine.lock();
+    std::vector<std::string> names;
+    for (std::size_t n = 0; n < engine.node_count(); ++n) {
+        names.push_back(engine.node({static_cast<std::uint8_t>(n)}).name());
+    }
+    return names;
+}
+
+void list(client& through, std::string_view glob, const lock_visitor& visit) {
+    auto& engine = engine_of(through);
+    const auto pattern = literally(through.settings().prefix) + std::string(glob);
+    visit_locks(engine, scan_enough(engine, pattern, core::majority(engine.node_count())), visit);
+}
+
+void list_everywhere(client& through, const lock_visitor& visit) {
+    const onlooker looking(through);
+    auto& engine = looking.engine();
+    visit_locks(engine, scan_enough(engine, "*", engine.node_count()), visit);
+}
+
 release_result unlock(client& through, std::string_view key, std::string_view owner) {
     auto& engine = engine_of(through);
-    const auto plan = runtime::make_plan(through.settings(), key, {});
-    runtime::waiter caller;
+    const auto plan = runtime::make_plan(through.settings(), key);
+    runtime::waiter caller(engine.driving());
     auto lock = engine.lock();
-    const auto now = clock::now();
+    const auto now = engine.now();
     const auto operation = runtime::releasing::start(
         engine, {plan, std::make_shared<std::string>(owner), now + engine.settings().max_ttl}, now,
         [&](const runtime::releasing&) { engine.driving().finished(caller); });
@@ -182,7 +428,7 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
     }
     // Servers do not tell a connection of what it changed itself.
     for (std::size_t n = 0; n < engine.node_count(); ++n) {
-        engine.waiting().told(plan->keys.lock, {static_cast<std::uint8_t>(n)}, clock::now());
+        engine.waiting().told(plan->keys.lock, {static_cast<std::uint8_t>(n)}, engine.now());
     }
     engine.submit();
     return detail::to_public(operation->outcome());
@@ -190,30 +436,28 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
 
 std::optional<clock::time_point> renew(client& through, std::string_view key,
                                        std::string_view owner, milliseconds ttl) {
-    auto& engine = engine_of(through);
     acquire_options how;
     how.ttl = ttl;
     const auto plan = runtime::make_plan(through.settings(), key, how);
-    const auto sent = clock::now();
-    auto lock = engine.lock();
-    const auto all = runtime::query::run(engine, lock, [&](std::string& out, bool by_text) {
-        runtime::wire::extend(out, by_text, plan->keys, owner, plan->timing.ttl, plan->retention);
+    require_agreement(through);
+    const auto sent = engine_of(through).now();
+    const bool extended = done_for_owner(through, [&](std::string& out, bool by_text) {
+        runtime::wire::extend(out, by_text, plan->keys, owner, ttl, plan->retention);
     });
-    lock.unlock();
-    std::size_t extended = 0;
-    std::size_t disowned = 0;
-    for (const auto& answer : all) {
-        if (text_of(answer) == nullptr) continue;
-        const auto said = runtime::wire::read_ownership(resp::view(*text_of(answer)));
-        const auto* ownership = std::get_if<runtime::wire::ownership>(&said);
-        if (ownership == nullptr) continue;
-        ++(*ownership == runtime::wire::ownership::ours ? extended : disowned);
+    if (!extended) return std::nullopt;
+    return plan->timing.valid_until(sent);
+}
+
+bool linger(client& through, std::string_view key, std::string_view owner, milliseconds how_long) {
+    if (how_long < milliseconds(1) || how_long > longest_time) {
+        throw std::system_error(errc::invalid_option,
+                                "a lock lingers for 1ms to " + format_duration(longest_time));
     }
-    const auto quorum = core::majority(all.size());
-    if (extended >= quorum) return plan->timing.valid_until(sent);
-    if (disowned > all.size() - quorum) return std::nullopt;
-    require_majority(through, all);
-    throw std::system_error(errc::unreachable, "too few servers could say");
+    const auto plan = runtime::make_plan(through.settings(), key);
+    const auto retention = std::max<core::duration>(plan->retention, how_long);
+    return done_for_owner(through, [&](std::string& out, bool) {
+        runtime::wire::linger(out, plan->keys, owner, how_long, retention);
+    });
 }
 
 }  // namespace holdfast

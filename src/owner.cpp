@@ -1,5 +1,7 @@
 #include <charconv>
 
+#include "holdfast/detail/utf8.hpp"
+#include "holdfast/duration.hpp"
 #include "holdfast/lease.hpp"
 
 namespace holdfast {
@@ -33,6 +35,18 @@ holder parse_owner(std::string owner) {
     }
     result.owner = std::move(owner);
     return result;
+}
+
+std::string holder::describe() const {
+    if (quarantine) {
+        std::string words = "nobody: the server is in quarantine";
+        if (!remaining) return words;
+        const auto left = std::chrono::ceil<std::chrono::seconds>(*remaining);
+        return words + " for another " + format_duration(left);
+    }
+    if (foreign()) return "another library";
+    const std::string named = label.empty() ? "" : " (" + label + ")";
+    return detail::printable(user + "@" + host + ", process " + std::to_string(pid) + named);
 }
 
 }  // namespace holdfast

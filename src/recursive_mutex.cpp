@@ -5,9 +5,17 @@
 #include <unordered_map>
 #include <utility>
 
+#include "access.hpp"
 #include "holdfast/error.hpp"
 
 namespace holdfast {
+namespace {
+
+// What only counts would succeed in a forked child, too; there everything is left to `inner`,
+// which refuses.
+bool in_child(const mutex& inner) { return detail::access::shared(inner)->engine()->in_child(); }
+
+}  // namespace
 
 /// How often each thread has locked it. Threads that do not hold it have no entry.
 class recursive_mutex::depths {
@@ -36,50 +44,54 @@ class recursive_mutex::depths {
 };
 
 recursive_mutex::recursive_mutex(client& through, std::string key, acquire_options how)
-    : inner_(through, std::move(key), std::move(how)), depths_(std::make_unique<depths>()) {}
+    : inner_(through, std::move(key), how), depths_(std::make_unique<depths>()) {}
 
 recursive_mutex::~recursive_mutex() = default;
 
 std::size_t recursive_mutex::depth() const noexcept { return depths_->mine(); }
 
 bool recursive_mutex::reenter() {
-    if (depths_->mine() == 0) return false;
+    if (in_child(inner_) || depths_->mine() == 0) return false;
     depths_->enter();
     return true;
 }
 
+// What cannot be counted is not kept: nobody would unlock it.
 bool recursive_mutex::enter(bool locked) {
-    if (locked) depths_->enter();
-    return locked;
+    if (!locked) return false;
+    try {
+        depths_->enter();
+    } catch (...) {
+        inner_.unlock();
+        throw;
+    }
+    return true;
 }
 
 void recursive_mutex::lock() {
     if (reenter()) return;
     inner_.lock();
-    depths_->enter();
+    enter(true);
 }
 
 void recursive_mutex::lock(std::error_code& error) {
-    error.clear();
-    if (reenter()) return;
-    inner_.lock(error);
-    enter(!error);
+    detail::catching(error, [this] { lock(); });
 }
 
 bool recursive_mutex::try_lock() { return reenter() || enter(inner_.try_lock()); }
 
 bool recursive_mutex::try_lock(std::error_code& error) {
-    error.clear();
-    return reenter() || enter(inner_.try_lock(error));
+    return detail::catching(error, [this] { return try_lock(); });
 }
 
 void recursive_mutex::unlock() noexcept {
-    if (depth() == 0 || depths_->leave() == 0) inner_.unlock();  // reports what is not held
+    if (in_child(inner_) || depth() == 0 || depths_->leave() == 0)
+        inner_.unlock();  // reports what is not held
 }
 
 void recursive_mutex::unlock(std::error_code& error) noexcept {
     error.clear();
-    if (depth() == 0 || depths_->leave() == 0) inner_.unlock(error);
+    if (in_child(inner_) || depth() == 0 || depths_->leave() == 0) inner_.unlock(error);
 }
 
 }  // namespace holdfast

@@ -10,15 +10,35 @@ namespace holdfast::detail {
 namespace {
 
 [[noreturn]] void raise_lost(const runtime::hold& which) {
-    const bool foreseen = which.announced() && !which.lost(clock::now());
-    throw std::system_error(errc::lost, "lock '" + which.what().keys.lock + "'" +
+    const bool foreseen = which.announced() && !which.lost(which.through().now());
+    throw std::system_error(errc::lost, "lock '" + which.what().name() + "'" +
                                             (foreseen ? ", as announced by its stop_token" : ""));
+}
+
+// Whether it was sent. Otherwise every node is owed it.
+bool send_release(runtime::hold& which, runtime::releasing::listener done,
+                  clock::time_point now) noexcept {
+    auto& engine = which.through();
+    try {
+        runtime::releasing::start(engine,
+                                  {.what = which.shared_plan(),
+                                   .owner = which.shared_owner(),
+                                   .key_gone_at = which.key_gone_at()},
+                                  now, std::move(done));
+        return true;
+    } catch (const std::bad_alloc&) {
+        for (std::size_t n = 0; n < engine.node_count(); ++n) {
+            engine.owed().owe({static_cast<std::uint8_t>(n)}, which.shared_plan(), which.owner(),
+                              which.key_gone_at());
+        }
+        return false;
+    }
 }
 
 }  // namespace
 
-parting begin_release(runtime::hold& which, runtime::releasing::listener done) {
-    const auto now = clock::now();
+parting begin_release(runtime::hold& which, runtime::releasing::listener done) noexcept {
+    const auto now = which.through().now();
     const auto left = which.estate(now);
     if (!which.end(now)) return parting::ended_before;
     which.disown();
@@ -27,24 +47,22 @@ parting begin_release(runtime::hold& which, runtime::releasing::listener done) {
         ++engine.counters().released;
         return parting::passed_on;
     }
-    runtime::releasing::start(engine,
-                              {.what = which.shared_plan(),
-                               .owner = which.shared_owner(),
-                               .key_gone_at = which.key_gone_at()},
-                              now, std::move(done));
+    const bool sent = send_release(which, std::move(done), now);
     // Whoever waits in this process asks now, in the same write, behind the release.
     which.vacate(now);
     engine.submit();
-    return parting::sent;
+    return sent ? parting::sent : parting::owed;
 }
 
-release_result release(runtime::hold& which) noexcept {
+namespace {
+
+// Throws std::bad_alloc before anything was begun, where this thread has never waited before.
+release_result release_and_wait(runtime::hold& which) {
     auto& engine = which.through();
-    if (engine.in_child()) return release_result::unknown;
     auto lock = engine.lock();
     struct {
         runtime::driver& driving;
-        runtime::waiter caller{};
+        runtime::waiter caller{driving};
         boost::intrusive_ptr<const runtime::releasing>
             last{};  // memory goes back where it came from
     } here{engine.driving()};
@@ -58,29 +76,48 @@ release_result release(runtime::hold& which) noexcept {
     return to_public(here.last->outcome());
 }
 
+parting release_unawaited(runtime::hold& which) noexcept {
+    auto& engine = which.through();
+    const auto lock = engine.lock();
+    const auto how = begin_release(which, {});
+    if (how == parting::sent) engine.driving().attend_by(engine.overdue_at());
+    return how;
+}
+
+}  // namespace
+
+release_result release(runtime::hold& which) noexcept {
+    if (which.through().in_child()) return release_result::unknown;
+    try {
+        return release_and_wait(which);
+    } catch (const std::bad_alloc&) {
+        const auto how = release_unawaited(which);
+        return how == parting::sent ? release_result::unknown : to_public(how);
+    }
+}
+
 void let_go(runtime::hold& which) noexcept {
     auto& engine = which.through();
     if (engine.in_child()) return;
-    if (which.what().await_release && !which.lost(clock::now())) {  // lost: nothing to wait for
+    if (which.what().await_release &&
+        !which.lost(which.through().now())) {  // lost: nothing to wait for
         release(which);
         return;
     }
-    const auto lock = engine.lock();
-    if (begin_release(which, {}) == parting::sent) {
-        engine.driving().attend_by(engine.overdue_at());
-    }
+    release_unawaited(which);
 }
 
 void detach(runtime::hold& which) noexcept {
     auto& engine = which.through();
     if (engine.in_child()) return;
     const auto lock = engine.lock();
-    const auto now = clock::now();
+    const auto now = engine.now();
     if (which.end(now)) which.vacate(now);
     engine.submit();
 }
 
 release_result to_public(parting how) {
+    if (how == parting::owed) return release_result::unknown;
     return how == parting::passed_on ? release_result::released : release_result::already_lost;
 }
 
@@ -117,9 +154,14 @@ void check_extension(runtime::hold& which, std::chrono::milliseconds ttl) {
     if (which.announced()) raise_lost(which);
 }
 
+void check_not_released(const runtime::hold& which) {
+    if (!which.released()) return;
+    throw std::system_error(errc::not_held, "lock '" + which.what().name() + "' was released");
+}
+
 void check_renewed(const runtime::hold& which, const runtime::renewal& attempt) {
     const auto how = attempt.machine().current();
-    const bool gone = how == core::renew::state::lost || which.lost(clock::now());
+    const bool gone = how == core::renew::state::lost || which.lost(which.through().now());
     if (gone || which.announced()) raise_lost(which);
     if (how == core::renew::state::extended) return;
     runtime::raise(attempt.last_failure());

@@ -14,17 +14,18 @@ enum class parting : std::uint8_t {
     ended_before,  // nothing was done
     passed_on,     // to the next in line of this process: nothing was sent
     sent,          // to the servers; the listener will be told the outcome
+    owed,          // there was no memory to send it: it will be, while the key may stand
 };
 
 /// Ends the lease. `done` may be empty. REQUIRES: the lock held.
-parting begin_release(runtime::hold& which, runtime::releasing::listener done);
+parting begin_release(runtime::hold& which, runtime::releasing::listener done) noexcept;
 
 release_result release(runtime::hold& which) noexcept;  // and waits
 void let_go(runtime::hold& which) noexcept;             // waits if its options say so
 void detach(runtime::hold& which) noexcept;
 
 release_result to_public(core::release::verdict outcome);
-release_result to_public(parting how);  // REQUIRES: nothing was sent
+release_result to_public(parting how);  // REQUIRES: not sent
 
 /// Throws errc::forked.
 void check_process(const runtime::engine& through);
@@ -34,6 +35,10 @@ void check_usable(runtime::engine& through);
 
 /// Throws errc::invalid_option, or what check_usable throws.
 void check_extension(runtime::hold& which, std::chrono::milliseconds ttl);
+
+/// Throws errc::not_held: what the servers have may be another holder's by now. REQUIRES: the lock
+/// held.
+void check_not_released(const runtime::hold& which);
 
 /// Throws errc::lost, or what kept the renewal from being confirmed.
 void check_renewed(const runtime::hold& which, const runtime::renewal& attempt);

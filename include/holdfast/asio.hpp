@@ -18,22 +18,28 @@
 
 /// The operations of mutex and lease as Asio asynchronous operations.
 ///
-///   mutex::async_acquire(token)         void(std::exception_ptr, acquisition)
-///   mutex::async_acquire(how, token)    the same, other than the mutex usually does
-///   lease::async_release(token)         void(std::exception_ptr, release_result)
-///   lease::async_renew(ttl, token)      void(std::exception_ptr)
+///   mutex::async_acquire(token)                         void(std::exception_ptr, acquisition)
+///   mutex::async_try_acquire_for(wait, token)           the same
+///   mutex::async_try_acquire_until(when, token)         the same
+///   mutex::async_acquire(how, token), and so on         the same, with other options
+///   lease::async_release(token)                         void(std::exception_ptr, release_result)
+///   lease::async_renew(ttl, token)                      void(std::exception_ptr)
+///
+/// An acquisition is a lease. After async_try_acquire_for and async_try_acquire_until it may be
+/// empty: somebody else still held the lock when the time was over, and held_by() tells who, as
+/// after try_acquire_for. The time runs from when the operation starts, with use_awaitable from the
+/// co_await; without any there is one attempt.
 ///
 /// Completion: exactly once, through the token's associated executor, never inside the initiating
 /// call. The exception is a std::system_error with a holdfast::errc, also where the call itself was
-/// wrong; with use_awaitable it is thrown. The work is done by the client's background thread; the
-/// caller's executor only runs the handler.
+/// wrong, or a lack of memory or threads, as of mutex; with use_awaitable it is thrown. The work is
+/// done by the client's background thread; the caller's executor only runs the handler.
 /// Cancellation: the token's associated cancellation slot, any type, emitted where the handler
 /// would run, as Asio asks. An acquire then completes with errc::cancelled and leaves nothing
 /// behind at the servers. A release or renewal that has been sent cannot be unsent: it completes
 /// as it went.
-/// Lifetime: the mutex or lease must live until completion; the options are copied.
-/// GCC before 13 miscompiles braces inside a co_await expression, `co_await
-/// m.async_acquire({.ttl = 5s}, ...)`: give such options a name first.
+/// Lifetime: the mutex or lease must live until completion; the options are copied. They may be
+/// written inside a co_await expression, also with GCC 12: see holdfast/label.hpp.
 namespace holdfast {
 namespace detail {
 
@@ -87,25 +93,62 @@ void initiate(Handler&& handler, Start&& start, None... none) {
     }
 }
 
-}  // namespace detail
-
-template <typename CompletionToken>
-auto mutex::async_acquire(const acquire_options& how, CompletionToken&& token) {
+/// Acquires until `deadline()`, which is asked when the operation starts: it may be long after the
+/// call.
+template <typename Deadline, typename CompletionToken>
+auto async_acquire_until(mutex& which, Deadline deadline, const acquire_options& how,
+                         CompletionToken&& token) {
     return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, acquisition)>(
-        [this](auto handler, acquire_options options) {
-            detail::initiate(
+        [&which, deadline](auto handler, acquire_options options) {
+            initiate(
                 std::move(handler),
-                [&](detail::acquire_done done) {
-                    return detail::start_acquire(*this, options, std::move(done));
+                [&](acquire_done done) {
+                    return start_acquire(which, options, deadline(), std::move(done));
                 },
                 acquisition{});
         },
         token, how);
 }
 
+}  // namespace detail
+
+template <typename CompletionToken>
+auto mutex::async_acquire(const acquire_options& how, CompletionToken&& token) {
+    return detail::async_acquire_until(
+        *this, [] { return clock::time_point::max(); }, how, std::forward<CompletionToken>(token));
+}
+
 template <typename CompletionToken>
 auto mutex::async_acquire(CompletionToken&& token) {
     return async_acquire(how(), std::forward<CompletionToken>(token));
+}
+
+template <typename Rep, typename Period, typename CompletionToken>
+auto mutex::async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                  const acquire_options& how, CompletionToken&& token) {
+    return detail::async_acquire_until(
+        *this, [wait] { return detail::from_now(wait); }, how,
+        std::forward<CompletionToken>(token));
+}
+
+template <typename Rep, typename Period, typename CompletionToken>
+auto mutex::async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                  CompletionToken&& token) {
+    return async_try_acquire_for(wait, how(), std::forward<CompletionToken>(token));
+}
+
+template <typename Clock, typename Duration, typename CompletionToken>
+auto mutex::async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
+                                    const acquire_options& how, CompletionToken&& token) {
+    return detail::async_acquire_until(
+        *this, [when] { return detail::on_our_clock(when); }, how,
+        std::forward<CompletionToken>(token));
+}
+
+template <typename Clock, typename Duration, typename CompletionToken>
+auto mutex::async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
+                                    CompletionToken&& token) {
+    return async_try_acquire_until(when, how(), std::forward<CompletionToken>(token));
 }
 
 template <typename CompletionToken>

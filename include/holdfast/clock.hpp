@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "holdfast/detail/language.hpp"
+
 namespace holdfast {
 
 /// The clock that leases are measured with: CLOCK_BOOTTIME. It never jumps, and unlike

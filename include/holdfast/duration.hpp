@@ -5,12 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "holdfast/detail/language.hpp"
+
 namespace holdfast {
 
-/// Reads a duration the way people write one: `500ms`, `10s`, `5m`, `2h`, `250us`, `1.5s`.
+/// Reads a duration the way people write one: `500ms`, `10s`, `5m`, `2h`, `2d`, `1h30m`, `1.5s`.
 ///
-///   duration = digits [ "." digits ] [ unit ]
-///   unit     = "us" | "ms" | "s" | "m" | "h"         without one, the number is seconds
+///   duration = number [ unit ]                       without a unit, the number is seconds
+///            | 1*( digits unit ) [ number unit ]     the largest unit first, each once
+///   number   = digits [ "." digits ]
+///   unit     = "us" | "ms" | "s" | "m" | "h" | "d"   a day is 24 hours
 ///
 /// The result is exact, or there is none: signs, spaces, exponents, upper case units, a lone or
 /// trailing dot, a fraction finer than a nanosecond and whatever does not fit into 64 bits of

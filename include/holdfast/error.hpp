@@ -3,6 +3,8 @@
 #include <string>
 #include <system_error>
 
+#include "holdfast/detail/language.hpp"
+
 namespace holdfast {
 
 /// Why an operation could not do its work. "Somebody else holds the lock" is not among them: that
@@ -14,16 +16,17 @@ enum class errc {
     untrusted,        // the server's certificate was refused
     protocol,         // what answered is not a Redis
     wrong_type,       // the key exists and is not a lock
-    unsafe_server,    // the server's settings can lose locks (eviction, replica)
+    unsafe_server,    // not fit to keep locks (eviction, a replica, too old, Sentinel, Cluster)
     server_error,     // the server answered with any other error
     invalid_url,
     invalid_option,
     invalid_key,
-    not_held,   // this thread does not hold the mutex
-    lost,       // the lease's deadline has passed, or its key is gone
-    cancelled,  // the caller's stop_token or cancellation slot fired
-    closed,     // the client was destroyed
-    forked,     // the client belongs to the parent process
+    not_held,       // this thread does not hold the mutex, or the lease was released
+    lost,           // the lease's deadline has passed, or its key is gone
+    cancelled,      // the caller's stop_token or cancellation slot fired
+    closed,         // the client was destroyed, or moved from
+    forked,         // the client belongs to the parent process
+    other_max_ttl,  // the servers' guarded clients agreed on another max_ttl than this one has
 };
 
 const std::error_category& error_category() noexcept;

@@ -7,6 +7,7 @@
 #include "holdfast/clock.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "holdfast/label.hpp"
 #include "holdfast/lease.hpp"
 #include "holdfast/log.hpp"
 #include "holdfast/mutex.hpp"

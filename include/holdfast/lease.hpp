@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "holdfast/clock.hpp"
 
@@ -22,7 +23,9 @@ class hold;
 /// Who holds a lock, as far as the owner token tells. A lock that another library took has an
 /// owner and nothing else.
 struct holder {
-    std::string owner{};  // the value of the key; empty: not a lock that anybody holds, see below
+    /// The value of the key; empty: not a lock that anybody holds, see below. Within a process it
+    /// may go from one holder to the next: whoever acts by it acts on whoever holds the lock then.
+    std::string owner{};
     std::string user{};
     std::string host{};
     std::uint64_t pid = 0;
@@ -33,6 +36,10 @@ struct holder {
     bool quarantine = false;
 
     [[nodiscard]] bool foreign() const { return host.empty() && !quarantine; }
+
+    /// For people, to follow "held by": `anna@web1, process 4711 (nightly)`, `another library`, or
+    /// `nobody: the server is in quarantine for another 12s`. Control characters are escaped.
+    [[nodiscard]] std::string describe() const;
 };
 
 /// Reads an owner token: `hf1:<40 hex digits>:<user@host>:<pid>:<label>`. Anything else is taken
@@ -40,7 +47,7 @@ struct holder {
 holder parse_owner(std::string owner);
 
 enum class release_result : std::uint8_t {
-    released,      // the servers held it for us, and no longer do; or our next in line has it
+    released,      // the servers held it for us, and no longer do; or it was handed off
     already_lost,  // they did not hold it for us any more
     unknown,       // too few answered; what is left of it expires with its ttl
 };
@@ -52,7 +59,8 @@ enum class release_result : std::uint8_t {
 ///
 /// Thread safety: distinct objects are safe. One object may be read from any thread, and moved,
 /// extended or released by one thread at a time. It may be moved to another thread or coroutine
-/// and released there. After its client is gone it is lost, and still safe to use and destroy.
+/// and released there. After its client is gone it is lost, and still safe to use and destroy. One
+/// that was moved from may only be destroyed, or be assigned to.
 ///
 /// A process that was stopped beyond the deadline finds lost() true in its very next call: the
 /// clock is asked, not a flag. stop_token() follows as soon as a thread of the client runs.
@@ -68,7 +76,13 @@ class lease {
     /// Strictly larger than the token of every earlier holder of this key; 0 without fencing.
     /// Give it to the resource, and let the resource refuse smaller ones: doc/guarantees.md.
     [[nodiscard]] std::uint64_t token() const noexcept;
+
+    /// What the servers know this holder by, and nobody else ever: whoever is given it can verify,
+    /// extend and release the lock (holdfast/operate.hpp) until it is let go, and nothing after
+    /// that. So a lease whose owner was asked for is not handed off within the process. Asked for
+    /// only after it was handed off, or first in a forked child, it is a string without any use.
     [[nodiscard]] const std::string& owner() const noexcept;
+    /// As it was given: without options::prefix.
     [[nodiscard]] const std::string& key() const noexcept;
 
     /// The deadline: no other holder exists before it. Moves on with each renewal.
@@ -80,17 +94,20 @@ class lease {
     /// Released leases do not stop it.
     [[nodiscard]] std::stop_token stop_token() const;
 
-    /// Throws errc::lost if the deadline has passed or the key is known to be gone.
+    /// Throws errc::lost if the deadline has passed or the key is known to be gone, and
+    /// errc::not_held after release().
     void ensure_held() const;
     void ensure_held(std::error_code& error) const noexcept;
 
     /// Lets the lease live for `ttl` from now, if that is longer and max_hold allows it. Throws
     /// errc::lost, also once stop_token() has announced the loss, which cannot be taken back; or
-    /// errc::unreachable when it could not be confirmed: then the old deadline stands.
+    /// errc::unreachable when it could not be confirmed: then the old deadline stands. After
+    /// release(), errc::not_held.
     void extend(std::chrono::milliseconds ttl);
     bool extend(std::chrono::milliseconds ttl, std::error_code& error);
 
-    /// Asks the servers whether the key still holds our token.
+    /// Asks the servers whether the key still holds our owner. False once it was released; and
+    /// where a majority says that it does not, which is the loss of the lease.
     [[nodiscard]] bool verify() const;
     [[nodiscard]] bool verify(std::error_code& error) const;
 
@@ -119,7 +136,8 @@ class acquisition : public std::optional<lease> {
   public:
     using std::optional<lease>::optional;
 
-    [[nodiscard]] const std::optional<holder>& held_by() const noexcept { return held_by_; }
+    [[nodiscard]] const std::optional<holder>& held_by() const& noexcept { return held_by_; }
+    [[nodiscard]] std::optional<holder> held_by() && noexcept { return std::move(held_by_); }
 
   private:
     friend struct detail::access;

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "holdfast/detail/language.hpp"
+
 namespace holdfast {
 
 enum class log_level : std::uint8_t { debug, info, warning, error };
@@ -14,7 +16,7 @@ struct log_record {
     log_level level = log_level::info;
     std::string_view event{};    // stable, for filters: "connected", "lease_lost", ...
     std::string_view message{};  // for people
-    std::string_view key{};      // the lock, if it is about one
+    std::string_view key{};      // the lock, if it is about one, as lease::key()
     std::string_view node{};     // host:port, if it is about one
 };
 

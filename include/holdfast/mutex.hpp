@@ -1,39 +1,22 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "holdfast/client.hpp"
+#include "holdfast/detail/deadline.hpp"
 #include "holdfast/lease.hpp"
 
 namespace holdfast {
 
 namespace detail {
 class held_leases;
-
-/// The time so far from now; a year at most, so that no duration, however long, overflows.
-template <typename Rep, typename Period>
-clock::time_point from_now(const std::chrono::duration<Rep, Period>& wait) {
-    constexpr auto longest = std::chrono::hours(24 * 365);
-    if (wait <= wait.zero()) return clock::now();
-    if (wait >= longest) return clock::now() + longest;
-    return clock::now() + std::chrono::ceil<clock::duration>(wait);
-}
-
-/// Any clock's time point on ours: as far from now there as here.
-template <typename Clock, typename Duration>
-clock::time_point on_our_clock(const std::chrono::time_point<Clock, Duration>& when) {
-    const auto now = Clock::now();
-    return when <= now ? clock::now() : from_now(when - now);
-}
-template <typename Duration>
-clock::time_point on_our_clock(const std::chrono::time_point<clock, Duration>& when) {
-    return when;
-}
 }  // namespace detail
 
 /// The name of a lock, and how it is taken: Lockable and TimedLockable, for std::scoped_lock,
@@ -42,6 +25,11 @@ clock::time_point on_our_clock(const std::chrono::time_point<clock, Duration>& w
 ///
 ///   lock(), try_lock...   the mutex keeps the lease; unlock() by the same thread releases it
 ///   acquire, try_acquire  the caller keeps the lease
+///
+/// Behind the time to wait, where there is one, acquire and the like take options, a stop_token and
+/// an error_code, in this order; each may be left out. try_acquire, which does not wait, takes no
+/// stop_token. Options replace the mutex's, all of them; `{}` are the defaults of acquire_options,
+/// and never a stop_token.
 ///
 /// One object may be shared by threads: at most one of them holds it. Two objects of one key
 /// exclude each other as two processes would. Not re-entrant: locking it again in the same thread
@@ -53,10 +41,14 @@ clock::time_point on_our_clock(const std::chrono::time_point<clock, Duration>& w
 /// Thread safety: all members may be called from any thread.
 /// Cancellation: a std::stop_token, where one is taken, ends the wait with errc::cancelled.
 /// Errors: that somebody else holds the lock is a value. Failures throw std::system_error with a
-/// holdfast::errc, or are stored in the std::error_code& of the overload. unlock() never throws;
-/// unlocking what this thread does not hold is reported to the log, or as errc::not_held.
+/// holdfast::errc, or EAGAIN for want of a thread, or std::bad_alloc; or are stored in the
+/// std::error_code& of the overload. unlock() never throws; unlocking what this thread does not
+/// hold goes to the log, or is errc::not_held; in a forked child it does nothing: errc::forked.
 class mutex {
   public:
+    /// Checks key and options. Where the ttl is the default one and the client's max_ttl is
+    /// shorter, only key and label: whatever takes no options of its own then fails, and the others
+    /// work.
     mutex(client& through, std::string key, acquire_options how = {});
     mutex(const mutex&) = delete;
     mutex& operator=(const mutex&) = delete;
@@ -93,20 +85,50 @@ class mutex {
     [[nodiscard]] const lease* current() const noexcept;
 
     /// Waits as long as it takes, or until `stop` fires.
-    [[nodiscard]] lease acquire(std::stop_token stop = {});
+    [[nodiscard]] lease acquire();
+    [[nodiscard]] lease acquire(std::same_as<std::stop_token> auto stop) {
+        return acquire(how(), std::move(stop));
+    }
+    [[nodiscard]] acquisition acquire(std::error_code& error) { return acquire(how(), {}, error); }
+    [[nodiscard]] acquisition acquire(std::same_as<std::stop_token> auto stop,
+                                      std::error_code& error) {
+        return acquire(how(), std::move(stop), error);
+    }
     [[nodiscard]] lease acquire(const acquire_options& how, std::stop_token stop = {});
+    [[nodiscard]] acquisition acquire(const acquire_options& how, std::error_code& error) {
+        return acquire(how, {}, error);
+    }
     [[nodiscard]] acquisition acquire(const acquire_options& how, std::stop_token stop,
                                       std::error_code& error);
 
     /// One attempt, no waiting.
     [[nodiscard]] acquisition try_acquire();
+    [[nodiscard]] acquisition try_acquire(std::error_code& error) {
+        return try_acquire(how(), error);
+    }
     [[nodiscard]] acquisition try_acquire(const acquire_options& how);
     [[nodiscard]] acquisition try_acquire(const acquire_options& how, std::error_code& error);
 
+    /// Waits for so long at most, or until `stop` fires; without time to wait, one attempt.
+    template <typename Rep, typename Period>
+    [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait) {
+        return acquire_until(detail::from_now(wait), how(), {});
+    }
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
-                                              std::stop_token stop = {}) {
+                                              std::error_code& error) {
+        return acquire_until(detail::from_now(wait), how(), {}, error);
+    }
+    template <typename Rep, typename Period>
+    [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                              std::same_as<std::stop_token> auto stop) {
         return acquire_until(detail::from_now(wait), how(), stop);
+    }
+    template <typename Rep, typename Period>
+    [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                              std::same_as<std::stop_token> auto stop,
+                                              std::error_code& error) {
+        return acquire_until(detail::from_now(wait), how(), stop, error);
     }
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
@@ -116,15 +138,48 @@ class mutex {
     }
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                              const acquire_options& how, std::error_code& error) {
+        return acquire_until(detail::from_now(wait), how, {}, error);
+    }
+    template <typename Rep, typename Period>
+    [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
                                               const acquire_options& how, std::stop_token stop,
                                               std::error_code& error) {
         return acquire_until(detail::from_now(wait), how, stop, error);
     }
     template <typename Clock, typename Duration>
     [[nodiscard]] acquisition try_acquire_until(
+        const std::chrono::time_point<Clock, Duration>& when) {
+        return acquire_until(detail::on_our_clock(when), how(), {});
+    }
+    template <typename Clock, typename Duration>
+    [[nodiscard]] acquisition try_acquire_until(
+        const std::chrono::time_point<Clock, Duration>& when, std::error_code& error) {
+        return acquire_until(detail::on_our_clock(when), how(), {}, error);
+    }
+    template <typename Clock, typename Duration>
+    [[nodiscard]] acquisition try_acquire_until(
+        const std::chrono::time_point<Clock, Duration>& when,
+        std::same_as<std::stop_token> auto stop) {
+        return acquire_until(detail::on_our_clock(when), how(), stop);
+    }
+    template <typename Clock, typename Duration>
+    [[nodiscard]] acquisition try_acquire_until(
+        const std::chrono::time_point<Clock, Duration>& when,
+        std::same_as<std::stop_token> auto stop, std::error_code& error) {
+        return acquire_until(detail::on_our_clock(when), how(), stop, error);
+    }
+    template <typename Clock, typename Duration>
+    [[nodiscard]] acquisition try_acquire_until(
         const std::chrono::time_point<Clock, Duration>& when, const acquire_options& how,
         std::stop_token stop = {}) {
         return acquire_until(detail::on_our_clock(when), how, stop);
+    }
+    template <typename Clock, typename Duration>
+    [[nodiscard]] acquisition try_acquire_until(
+        const std::chrono::time_point<Clock, Duration>& when, const acquire_options& how,
+        std::error_code& error) {
+        return acquire_until(detail::on_our_clock(when), how, {}, error);
     }
     template <typename Clock, typename Duration>
     [[nodiscard]] acquisition try_acquire_until(
@@ -138,8 +193,20 @@ class mutex {
     auto async_acquire(CompletionToken&& token);
     template <typename CompletionToken>
     auto async_acquire(const acquire_options& how, CompletionToken&& token);
+    template <typename Rep, typename Period, typename CompletionToken>
+    auto async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                               CompletionToken&& token);
+    template <typename Rep, typename Period, typename CompletionToken>
+    auto async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                               const acquire_options& how, CompletionToken&& token);
+    template <typename Clock, typename Duration, typename CompletionToken>
+    auto async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
+                                 CompletionToken&& token);
+    template <typename Clock, typename Duration, typename CompletionToken>
+    auto async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
+                                 const acquire_options& how, CompletionToken&& token);
 
-    [[nodiscard]] const std::string& key() const noexcept;
+    [[nodiscard]] const std::string& key() const noexcept;  // as given: without options::prefix
     [[nodiscard]] const acquire_options& how() const noexcept;
 
   private:

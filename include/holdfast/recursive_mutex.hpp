@@ -7,7 +7,8 @@ namespace holdfast {
 /// A mutex that the thread that holds it may lock again. Re-entry is counted here, per thread and
 /// per object, and costs no round trip. The lock is given back by as many unlock() as lock().
 ///
-/// Everything else is as for mutex. Locking again does not look at the deadline: ask current()
+/// Its members do what mutex's of the same name do. There are none that return leases: whoever
+/// wants them has no use for counting. Locking again does not look at the deadline: ask current()
 /// whether what this thread holds is still valid.
 class recursive_mutex {
   public:

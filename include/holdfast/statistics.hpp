@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "holdfast/detail/language.hpp"
+
 namespace holdfast {
 
 /// Durations counted by powers of two of a microsecond: bucket n holds those below 2^n us, and at

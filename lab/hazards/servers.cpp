@@ -1,6 +1,7 @@
 // What servers and networks do.
 
 #include <stdexcept>
+#include <string>
 
 #include "lab/hazards/overlap.hpp"
 #include "support/eventually.hpp"
@@ -24,13 +25,26 @@ void replicate(test::redis_server& replica, std::uint16_t master) {
     }
 }
 
+/// The wall clock of the weak node jumps by an hour. Newer servers look at it now and then only:
+/// returns when this one has.
+void jump(stage& scene) {
+    const auto time = [&] {
+        return std::stoll(scene.server(scene.weak_node()).query({"TIME"}).elements.at(0).text);
+    };
+    const auto later = time() + 1800;
+    scene.server_clock().jump(1h);
+    if (!test::eventually(5s, [&] { return time() > later; })) {
+        throw std::runtime_error("the server does not see that its clock jumped");
+    }
+}
+
 verdict clock_jumps(stage& scene, milliseconds ago) {
     actor& first = scene.enter();
     actor& second = scene.enter();
     scene.split(first, second);
     if (ago > 0ms) scene.pass(1500ms);  // who watches clocks has seen this one when it was right
     const outcome one = scene.must_acquire(first, long_ttl);
-    scene.server_clock().jump(1h);
+    jump(scene);
     scene.say("the wall clock of " + scene.name_of(scene.weak_node()) + " jumps ahead by an hour");
     scene.pass(ago);
     return judge_overlap({first, one}, {second, second.acquire(stage::key, long_ttl)});

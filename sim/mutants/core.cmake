@@ -108,6 +108,10 @@ mutate(clock_jump_ignored judge.cpp
   [==[if (jump) voided_until_]==]
   [==[if (jump && !broken(clock_jump_ignored)) voided_until_]==])
 
+mutate(quarantine_not_asked judge.cpp
+  [==[return now < quarantined_until() ?]==]
+  [==[return !broken(quarantine_not_asked) && now < quarantined_until() ?]==])
+
 mutate(waits_for_word_alone contend.cpp
   [==[    if (other.tracked && expires) {]==]
   [==[    if (broken(waits_for_word_alone) && other.tracked) return never;
@@ -118,9 +122,34 @@ mutate(heir_keeps_the_token estate.cpp
   [==[if (!broken(heir_keeps_the_token) && next.token != fencing_token{}) ++next]==])
 
 mutate(inherited_at_any_age estate.cpp
-  [==[return left.heirs > 0 && left.unchanged && equal && young && enough;]==]
-  [==[if (broken(inherited_at_any_age)) return left.heirs > 0 && left.unchanged && equal;
-    return left.heirs > 0 && left.unchanged && equal && young && enough;]==])
+  [==[return left.heirs > 0 && asked_before && sound && equal && young && enough;]==]
+  [==[if (broken(inherited_at_any_age)) return left.heirs > 0 && asked_before && sound && equal;
+    return left.heirs > 0 && asked_before && sound && equal && young && enough;]==])
+
+mutate(handed_to_latecomers estate.cpp
+  [==[return {.tokens = static_cast<std::uint32_t>(all), .last]==]
+  [==[const bool for_later = broken(handed_to_latecomers) && all > 1;
+    return {.tokens = for_later ? most_holders : static_cast<std::uint32_t>(all), .last]==])
+
+mutate(handed_to_latecomers estate.cpp
+  [==[const bool asked_before =]==]
+  [==[const bool asked_before = broken(handed_to_latecomers) ||]==])
+
+mutate(spare_token_for_a_latecomer estate.cpp
+  [==[next.joined <= left.last_heir;]==]
+  [==[broken(spare_token_for_a_latecomer) || next.joined <= left.last_heir;]==])
+
+mutate(shown_owner_handed_on estate.cpp
+  [==[const bool sound = left.unchanged && !left.shown;]==]
+  [==[const bool sound = left.unchanged && (broken(shown_owner_handed_on) || !left.shown);]==])
+
+mutate(untracked_server_asked judge.cpp
+  [==[if (guards() && !facts.tracking)]==]
+  [==[if (!broken(untracked_server_asked) && guards() && !facts.tracking)]==])
+
+mutate(another_floor_not_waited_for judge.cpp
+  [==[found.begun || found.floor != floor_;]==]
+  [==[found.begun || (!broken(another_floor_not_waited_for) && found.floor != floor_);]==])
 
 foreach(path ${originals})
   get_filename_component(file ${path} NAME)

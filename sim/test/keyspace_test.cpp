@@ -76,7 +76,7 @@ rc::Gen<command> any_script() {
     const auto owner = rc::gen::element<std::string>("alice", "bob");
     const auto ttl = rc::gen::element<std::string>("60", "100000");
     return rc::gen::mapcat(
-        rc::gen::tuple(rc::gen::inRange(0, 9), owner, ttl, any_text()),
+        rc::gen::tuple(rc::gen::inRange(0, 10), owner, ttl, any_text()),
         [](std::tuple<int, std::string, std::string, std::string> drawn) {
             const auto& [which, who, span, text] = drawn;
             const auto eval = [&](std::string_view script, list keys, list arguments) {
@@ -86,17 +86,20 @@ rc::Gen<command> any_script() {
                 return rc::gen::just(c);
             };
             const std::string kept = "3600000";
+            const list record{"record", "life", "marker", "quarantine"};  // nobody else's
             switch (which) {
-                case 0: return eval(scripts::acquire.text, {"a"}, {who, span, kept, "1"});
-                case 1: return eval(scripts::acquire.text, {"a", "{a}f"}, {who, span, kept, "3"});
+                case 0: return eval(scripts::acquire.text, {"a"}, {who, span});
+                case 1:
+                    return eval(scripts::acquire.text, {"a", "{a}f"}, {who, span, kept, "3", "0"});
                 case 2:
-                    return eval(scripts::acquire.text, {"a", "{a}f", "b", "c"},
-                                {who, span, kept, "1"});
+                    return eval(scripts::acquire.text, {"a", "{a}f"},
+                                {who, span, kept, "1", std::to_string(text.size() * 1000)});
                 case 3: return eval(scripts::commit.text, {"a", "{a}f"}, {who, text, kept});
                 case 4: return eval(scripts::extend.text, {"a", "{a}f"}, {who, span, kept});
                 case 5: return eval(scripts::release.text, {"a"}, {who});
-                case 6: return eval(scripts::enlist.text, {"b", "c"}, {who, span});
-                case 7: return eval(scripts::enlist.text, {"b", "c"}, {who, "0"});
+                case 6: return eval(scripts::enlist.text, record, {who, text, "0", span, "9"});
+                case 7: return eval(scripts::enlist.text, record, {who, text, "1", "0", "9"});
+                case 8: return eval(scripts::enlist.text, record, {who, text, "1", "", "9"});
                 default:
                     return eval(
                         "return {1.9, -1.9, false, redis.call('SET', 'a', 12345678901234567), "

@@ -51,8 +51,39 @@ TEST(lua_runner, an_error_leaves_the_next_run_unharmed) {
     const auto wrong = lua.compile("return redis.call('SET', KEYS[1])");
     const auto right = lua.compile("return {redis.pcall('GET', KEYS[1]), 1}");
     EXPECT_EQ(lua.run(wrong, words{"a"}, {}, data, {}),
-              value::error("ERR wrong number of arguments for 'set' command"));
+              value::error("ERR Wrong number of args calling Redis command from script"));
     EXPECT_EQ(lua.run(right, words{"a"}, {}, data, {}), value::array({value{}, value::integer(1)}));
+}
+
+// Some are spelled and read by a short cut, the others by Lua itself.
+TEST(lua_runner, spells_and_reads_numbers_as_lua_does) {
+    lua_runner lua;
+    keyspace data;
+    const auto answer = [&](const std::string& expression) {
+        const auto script = lua.compile("return tostring(" + expression + ")");
+        return lua.run(script, {}, {}, data, {}).text;
+    };
+    EXPECT_EQ(answer("string.format('%.0f', 1700000000000001)"), "1700000000000001");
+    EXPECT_EQ(answer("string.format('%.0f', 2^53)"), "9007199254740992");
+    EXPECT_EQ(answer("string.format('%.0f', 2^60)"), "1152921504606846976");
+    EXPECT_EQ(answer("string.format('%.0f', 2.5)"), "2");
+    EXPECT_EQ(answer("string.format('%.0f', 3.5)"), "4");
+    EXPECT_EQ(answer("string.format('%.0f', 0)"), "0");
+    EXPECT_EQ(answer("string.format('%.0f', -7)"), "-7");
+    EXPECT_EQ(answer("string.format('%.0f', '8')"), "8");
+    EXPECT_EQ(answer("string.format('%.0f %s', 8, 'x')"), "8 x");
+    EXPECT_EQ(answer("tonumber('1700000000000001') - 1700000000000000"), "1");
+    EXPECT_EQ(answer("tonumber('007')"), "7");
+    EXPECT_EQ(answer("tonumber(' 7 ')"), "7");
+    EXPECT_EQ(answer("tonumber('-7')"), "-7");
+    EXPECT_EQ(answer("tonumber('0x10')"), "16");
+    EXPECT_EQ(answer("tonumber('1e3')"), "1000");
+    EXPECT_EQ(answer("tonumber('10', 2)"), "2");
+    EXPECT_EQ(answer("tonumber('18446744073709551616') == 2^64"), "true");
+    EXPECT_EQ(answer("tonumber('9007199254740993') == 2^53"), "true");
+    EXPECT_EQ(answer("tonumber('')"), "nil");
+    EXPECT_EQ(answer("tonumber('x')"), "nil");
+    EXPECT_EQ(answer("tonumber(nil)"), "nil");
 }
 
 TEST(lua_memory, a_block_keeps_what_is_in_it_through_all_sizes) {

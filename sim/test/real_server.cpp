@@ -18,14 +18,20 @@ std::filesystem::path new_directory() {
     return name;
 }
 
-pid_t start(const std::filesystem::path& directory, const std::string& socket) {
+pid_t start(const std::filesystem::path& directory, const std::string& socket,
+            const std::vector<std::string>& options) {
+    std::vector<std::string> words{"redis-server", "--port", "0", "--unixsocket", socket, "--dir",
+                                   directory,      "--save", "",  "--appendonly", "no"};
+    words.insert(words.end(), options.begin(), options.end());
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
     const pid_t child = fork();
     if (child != 0) return child;
     const int nowhere = open("/dev/null", O_RDWR);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
-    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket.c_str(), "--dir",
-           directory.c_str(), "--save", "", "--appendonly", "no", nullptr);
+    execvp("redis-server", arguments.data());
     _exit(127);
 }
 
@@ -59,10 +65,9 @@ void append(redisContext& connection, const std::vector<std::string>& command) {
 
 }  // namespace
 
-real_server::real_server() : directory_(new_directory()) {
-    const auto socket = (directory_ / "socket").string();
-    process_ = start(directory_, socket);
-    wait_until_it_answers(socket);
+real_server::real_server(const std::vector<std::string>& options) : directory_(new_directory()) {
+    process_ = start(directory_, socket(), options);
+    wait_until_it_answers(socket());
 }
 
 real_server::~real_server() {

@@ -16,13 +16,19 @@ namespace holdfast::sim {
 
 class real_server {
   public:
-    real_server();
+    /// With further options of redis-server: {"--databases", "1"}.
+    explicit real_server(const std::vector<std::string>& options = {});
     ~real_server();
     real_server(const real_server&) = delete;
     real_server& operator=(const real_server&) = delete;
 
     /// Sends all commands in one write and returns their answers.
     std::vector<value> execute(std::span<const std::vector<std::string>> commands);
+
+    [[nodiscard]] std::string socket() const { return (directory_ / "socket").string(); }
+
+    /// Takes from it where it would keep its data. Who is connected stays so.
+    void lose_directory() const { std::filesystem::remove_all(directory_); }
 
   private:
     struct closer {

@@ -184,7 +184,9 @@ contend::decision contend::after_outage(const attempted& answer, time_point now,
                                         std::uint64_t chance) {
     last_ = answer.how;
     spread_ = duration{0};
-    if (!config_.waits || answer.hopeless || now >= config_.give_up_at) return finish(last_);
+    if (answer.hopeless || now >= config_.give_up_at) return finish(last_);
+    if (answer.emptied && !std::exchange(repeated_, true)) return attempt();
+    if (!config_.waits) return finish(last_);
     if (out_since_ == never) out_since_ = now;
     const auto patience_ends = after(out_since_, config_.patience);
     if (now >= patience_ends) return finish(last_);

@@ -39,6 +39,9 @@
 /// more attempt, and it goes on waiting to be told. Nobody stays away for much longer
 /// than rivalry::longest.
 ///
+/// A server that is emptied while it is asked grants nothing that counts. It is asked once more at
+/// once, also for who does not wait.
+///
 /// Giving up reports what the last attempt met; unreachable, if the first has not been answered.
 ///
 /// `chance` is 64 random bits, fresh for every call.
@@ -71,7 +74,7 @@ class contend {
 
     struct config {
         std::size_t nodes = 1;
-        bool waits = true;              // false: one attempt, whatever it brings
+        bool waits = true;              // false: one attempt, unless the server was emptied
         time_point give_up_at = never;  // the caller's own limit
         duration patience{};            // how long no majority may be in reach
         duration first_delay = std::chrono::milliseconds(2);
@@ -88,6 +91,7 @@ class contend {
         acquire::verdict how;
         rival other{};
         bool hopeless = false;  // asking again changes nothing: a wrong password, not a lock
+        bool emptied = false;   // what was granted meanwhile does not count: asked again, but once
     };
     struct told {
         node_index node;
@@ -143,6 +147,7 @@ class contend {
     acquire::verdict last_ = acquire::verdict::contended;  // what giving up now would report
     unsigned attempts_ = 0;
     bool answered_ = false;  // some attempt has been decided
+    bool repeated_ = false;  // an attempt, because the server was emptied
     bool listens_ = false;
     backoff delay_;
     time_point out_since_ = never;  // since when no majority was in reach

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/fencing_token.hpp"
+#include "core/local_line.hpp"
 #include "core/timing.hpp"
 
 /// What a holder leaves that lets go while others of its process wait for the same lock. The first
@@ -11,8 +12,13 @@
 /// asking any: exclusion is a matter of this process then, and the old holder has let go.
 ///
 ///   it must be        because
+///   asked for after   a token is larger than those that were given out before its request was
+///   its heir came     sent, not before its holder asked. In between the servers may have lost
+///                     the lock and given it to somebody else, with a larger token
 ///   unchanged         renewals and extensions are between their holder and the servers, and one
 ///                     may still be on its way
+///   under an owner    an owner that its holder has shown is that holder's alone: whoever was given
+///   nobody has seen   it must find nothing to verify, extend or release once it has let go
 ///   with a token left every holder has a fencing token of its own; the first draws for all, and
 ///                     the servers count on from the last
 ///   young             other processes wait, too; and the heir expects nearly a whole ttl
@@ -24,7 +30,9 @@ struct estate {
     time_point valid_until{};
     fencing_token token{};    // of who leaves it; zero without fencing
     std::uint32_t heirs = 0;  // how many more may follow, one after the other
+    arrival last_heir = 0;    // who joined the line later waits for the next grant
     bool unchanged = true;    // since the servers granted it
+    bool shown = false;       // its owner token, by who leaves it
 };
 
 /// How many may have one grant of the servers in turn. Counters that start from a clock in
@@ -34,17 +42,29 @@ inline constexpr std::uint32_t most_holders = 16;
 /// How long they may go on, if their leases are not even shorter: what others wait at most for it.
 inline constexpr duration longest_succession = std::chrono::milliseconds(20);
 
-/// How many tokens to draw for a caller with so many others of its process behind it. Few can be
-/// many heirs: who lets go while others wait is often soon in line again.
-std::uint32_t tokens_for(std::size_t behind);
+/// For whom a grant is asked: the caller, and who stands in line when the request is first written.
+/// One that is written again, or to more nodes, stays as it is: all of them came before that, too.
+struct hand_off_batch {
+    std::uint32_t tokens = 1;  // one for each, up to most_holders
+    arrival last = 0;          // who came so far
+    friend bool operator==(const hand_off_batch&, const hand_off_batch&) = default;
+};
+hand_off_batch batch_for(local_id caller, const local_line& waiting);
 
-/// `granted`, `wished`: what it was asked for with, and what the heir would have asked with.
-bool may_inherit(const estate& left, const timing& granted, const timing& wished, time_point now);
+/// Who would go on with it: what it would have asked for, and when it joined the line.
+struct heir {
+    timing wished{};
+    arrival joined = 0;
+};
+
+/// `granted`: what it was asked for with.
+bool may_inherit(const estate& left, const timing& granted, const heir& next, time_point now);
 
 /// As its heir has it. REQUIRES: may_inherit.
 estate inherit(const estate& left);
 
 /// What the first holder has of a grant: the servers' counters stand at the last of its tokens.
-estate found(time_point sent_at, time_point valid_until, fencing_token last, std::uint32_t tokens);
+estate found(time_point sent_at, time_point valid_until, fencing_token last,
+             const hand_off_batch& drawn);
 
 }  // namespace holdfast::core

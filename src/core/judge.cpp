@@ -1,5 +1,7 @@
 #include "core/judge.hpp"
 
+#include <algorithm>
+
 namespace holdfast::core {
 
 std::optional<conflict> find_conflict(std::span<const server_facts> nodes) {
@@ -19,6 +21,11 @@ std::optional<conflict> find_conflict(std::span<const server_facts> nodes) {
     return std::nullopt;
 }
 
+bool same_life(const server_facts& before, const server_facts& now) {
+    return before.run_id == now.run_id && before.is_replica == now.is_replica &&
+           (before.replication_id == now.replication_id || now.second_replication_id.empty());
+}
+
 void judge::disconnected() {
     standing_ = standing::unjudged;
     flaw_ = flaw::none;
@@ -27,12 +34,27 @@ void judge::disconnected() {
 judge::standing judge::assess(const server_facts& facts, time_point now) {
     if (facts.run_id.empty() || facts.run_id != run_id_) clock_.forget();
     run_id_ = facts.run_id;
+    quarantined_until_.reset();
     flaw_ = flaw::none;
+    // Who is not told that the server was emptied would count votes of a server that forgot.
+    if (guards() && !facts.tracking) flaw_ = flaw::untracked;
     if (facts.is_replica) flaw_ = flaw::replica;
     const bool evicts = !facts.eviction_policy.empty() && facts.eviction_policy != "noeviction";
     if (evicts && !policy_.allow_eviction) flaw_ = flaw::evicts;
     standing_ = flaw_ == flaw::none ? standing::fit : standing::unfit;
     return at(now);
+}
+
+void judge::enlisted(const enlistment& found, time_point now) {
+    const bool another = found.begun || found.floor != floor_;
+    floor_ = found.floor;
+    if (!guards()) return;
+    const auto until = now + found.quarantine;
+    const bool news = another || !quarantined_until_;
+    quarantined_until_ = news ? until : std::min(*quarantined_until_, until);
+    if (flaw_ != flaw::none && flaw_ != flaw::other_max_ttl) return;
+    flaw_ = found.agreed ? flaw::none : flaw::other_max_ttl;
+    standing_ = found.agreed ? standing::fit : standing::unfit;
 }
 
 std::optional<duration> judge::heartbeat(std::chrono::microseconds server, time_point sent,
@@ -44,8 +66,9 @@ std::optional<duration> judge::heartbeat(std::chrono::microseconds server, time_
 }
 
 judge::standing judge::at(time_point now) const {
-    if (standing_ == standing::fit && now < voided_until_) return standing::voided;
-    return standing_;
+    if (standing_ != standing::fit) return standing_;
+    if (now < voided_until_) return standing::voided;
+    return now < quarantined_until() ? standing::quarantined : standing::fit;
 }
 
 }  // namespace holdfast::core

@@ -19,26 +19,45 @@
 ///   unfit         its settings can lose locks; `reason()` says how   assess() after a reconnect
 ///   voided        its clock jumped; keys may die early until the     time, or a reconnect after it
 ///                 last lease of before is over
+///   quarantined   it may have forgotten locks; none is asked for     time, or somebody vouches
+///                 until the last of them would have ended
 ///
 /// The clock is watched across reconnects as long as the run_id stays the same: what breaks the
 /// connection (a machine that was suspended or moved) is also what makes a clock jump.
 namespace holdfast::core {
 
-/// Where a server keeps which life it is in, and since when: fencing counters of an earlier one may
-/// have been rolled back; the run_id of the life in which it was last enlisted; and, while it may
-/// have forgotten locks, the reason why it grants none.
+/// Where a server keeps the record of its life: whose it is, above which floor its fencing tokens
+/// start, when its quarantine ends, and the max_ttl that its guarded clients agreed on.
+inline constexpr std::string_view record_key = "holdfast:record";
+/// What version 0.1 keeps instead; written along for its clients until the release after this one.
 inline constexpr std::string_view life_key = "holdfast:life";
 inline constexpr std::string_view marker_key = "holdfast:node";
 inline constexpr std::string_view quarantine_key = "holdfast:quarantine";
 
-/// What a server says of itself in the handshake. Empty or false: it would not say.
+/// What a server says of itself. Empty or false: it would not say.
 struct server_facts {
     std::string run_id{};
-    std::string replication_id{};   // shared by a master and its replicas
-    std::string eviction_policy{};  // maxmemory-policy
+    std::string replication_id{};         // shared by a master and its replicas
+    std::string second_replication_id{};  // of the master that it was a replica of; zeros: empty
+    std::string eviction_policy{};        // maxmemory-policy
     bool is_replica = false;
-    bool fsync_always = false;  // appendonly yes and appendfsync always: survives a crash
+    bool tracking = false;  // it tells this connection when it is emptied
     friend bool operator==(const server_facts&, const server_facts&) = default;
+};
+
+/// Whether a server has been one master all the time. A master that was demoted, resynchronised and
+/// promoted again keeps its run_id, and has lost locks. A first replica brings a new replication id
+/// without a second one: that loses nothing.
+bool same_life(const server_facts& before, const server_facts& now);
+
+/// What the record of a server's life says to a client that has just enlisted it.
+struct enlistment {
+    duration quarantine{};    // that is left; zero: none
+    std::uint64_t floor = 0;  // no fencing token of an earlier life reaches it
+    duration max_ttl{};       // that guarded clients agreed on; zero: there are none
+    bool agreed = true;       // that max_ttl is ours
+    bool begun = false;       // the quarantine, just now
+    friend bool operator==(const enlistment&, const enlistment&) = default;
 };
 
 /// Two nodes of a quorum that are not independent, so that their votes are one.
@@ -62,8 +81,8 @@ struct judge_policy {
 
 class judge {
   public:
-    enum class standing : std::uint8_t { unjudged, fit, unfit, voided };
-    enum class flaw : std::uint8_t { none, evicts, replica };
+    enum class standing : std::uint8_t { unjudged, fit, unfit, voided, quarantined };
+    enum class flaw : std::uint8_t { none, evicts, replica, untracked, other_max_ttl };
 
     explicit judge(const judge_policy& policy) : policy_(policy), clock_(policy.clock) {}
 
@@ -72,6 +91,12 @@ class judge {
 
     /// The handshake brought the server's facts.
     standing assess(const server_facts& facts, time_point now);
+
+    /// It was enlisted: its record says this. REQUIRES: assessed. A quarantine that was heard of
+    /// before gets shorter only: it is counted here, whatever the server's clock does meanwhile.
+    /// Another floor is another quarantine, whoever began it: who draws tokens above the floor
+    /// before its quarantine is over draws them ahead of the clock, and again when that gets there.
+    void enlisted(const enlistment& found, time_point now);
 
     /// A heartbeat brought the server's TIME. Returns the jump, if there was one. While unjudged
     /// it says nothing: whose clock it is is not known.
@@ -83,11 +108,16 @@ class judge {
     [[nodiscard]] flaw reason() const { return flaw_; }
     [[nodiscard]] time_point voided_until() const { return voided_until_; }
 
-    /// Whether the server must be asked to compare its restart marker, and to refuse its vote
-    /// for `quarantine()` where it finds that it has forgotten.
-    [[nodiscard]] bool guards(const server_facts& facts) const {
-        return policy_.restart_guard && !facts.fsync_always;
+    [[nodiscard]] time_point quarantined_until() const {
+        return quarantined_until_.value_or(time_point::min());
     }
+
+    /// No fencing token below it may be drawn.
+    [[nodiscard]] std::uint64_t floor() const { return floor_; }
+
+    /// Whether no vote may be asked of a server that may have forgotten locks, and for how long.
+    [[nodiscard]] bool guards() const { return policy_.restart_guard; }
+    [[nodiscard]] duration max_ttl() const { return policy_.max_ttl; }
     [[nodiscard]] duration quarantine() const {
         return policy_.max_ttl +
                timing{.ttl = policy_.max_ttl, .guard_time = policy_.guard_time}.guard();
@@ -100,6 +130,8 @@ class judge {
     flaw flaw_ = flaw::none;
     std::string run_id_;  // whose clock is being watched
     time_point voided_until_ = time_point::min();
+    std::optional<time_point> quarantined_until_;  // since it was assessed
+    std::uint64_t floor_ = 0;
 };
 
 }  // namespace holdfast::core

@@ -23,6 +23,12 @@ keeper::decision keeper::due(time_point now) {
     return {.what = action::renew, .ttl = ttl_within_hold(now), .wake_at = notice_at()};
 }
 
+keeper::decision keeper::not_renewed(time_point now) {
+    renewing_now_ = false;
+    next_renewal_ = now + config_.retry_every;
+    return due(now);
+}
+
 keeper::decision keeper::renewed(const renew& attempt, time_point now) {
     renewing_now_ = false;
     if (state_ == state::lost || state_ == state::closed) return {};
@@ -34,6 +40,10 @@ keeper::decision keeper::renewed(const renew& attempt, time_point now) {
         next_renewal_ = now + config_.retry_every;
     }
     return due(now);
+}
+
+keeper::decision keeper::found_gone() {
+    return state_ == state::lost || state_ == state::closed ? decision{} : lose();
 }
 
 keeper::decision keeper::lose() {

@@ -9,7 +9,7 @@
 /// Decides for one lease when to renew it, when to announce that it will be lost, and when it is.
 ///
 ///   held ------ notice before the deadline, unrenewed ------> announced ------ deadline ---> lost
-///     \-------- a renewal finds that it is gone --------------------------------------------/
+///     \-------- a renewal, or who asked, finds it gone --------------------------------------/
 ///     \-------- close() ---> closed                (announced, lost: close() ---> closed too)
 ///
 ///   event                 held                      announced           lost, closed
@@ -19,6 +19,7 @@
 ///   renewed: extended     new deadline              ignored: final      ignored
 ///   renewed: unconfirmed  retry soon                ignored             ignored
 ///   renewed: lost         announce and lose         lose                ignored
+///   found gone            announce and lose         lose                ignored
 ///
 /// Renewals begin with a step of the clock, a 3000th of the ttl: those of many leases then leave in
 /// one write, where a write and a read for each would cost ten times as much as the renewal itself.
@@ -56,6 +57,12 @@ class keeper {
 
     /// A renewal that `due` asked for has been decided.
     decision renewed(const renew& attempt, time_point now);
+
+    /// A renewal that `due` asked for could not even be begun.
+    decision not_renewed(time_point now);
+
+    /// A majority says that the key is another's, or nobody's.
+    decision found_gone();
 
     /// The lease was released: nothing more will be due.
     void close() { state_ = state::closed; }

@@ -15,9 +15,10 @@ namespace holdfast::core {
 /// connection may break before it arrives, and then it is sent again after the reconnect, while
 /// what it would delete can still be there.
 ///
-///   owe        when a release is due, sent or not
-///   settled    the node answered it, whatever it said
-///   due        after a reconnect: what to send now; what has outlived itself is dropped
+///   owe        when a release is due, sent or not, and when the node answered with an error
+///   settled    the node answered it: what it would delete is not there any more
+///   due        after a reconnect, or a pause: what to send now; what has outlived itself is
+///   dropped
 ///
 /// `Release` names one: whatever the driver needs to send it again, comparable.
 template <typename Release>
@@ -25,16 +26,28 @@ class owed_releases {
   public:
     static constexpr std::size_t most_per_node = 4096;  // beyond it the oldest expires by itself
 
-    /// `until`: when the key is gone without our help.
-    void owe(node_index node, Release what, time_point until) {
+    /// `until`: when the key is gone without our help. `name`: what tells it from others, for ==.
+    template <typename Name>
+    void owe(node_index node, Release what, const Name& name, time_point until) {
         auto& debts = debts_[node.value];
-        std::erase_if(debts, [&](const debt& d) { return d.what == what; });
-        if (debts.size() == most_per_node) debts.erase(debts.begin());
-        debts.push_back({std::move(what), until});
+        debts.push_back({std::move(what), until});  // throws before anything has changed
+        const auto newest = debts.end() - 1;
+        const auto known =
+            std::find_if(debts.begin(), newest, [&](const debt& d) { return d.what == name; });
+        if (known != newest) {
+            debts.erase(known);
+        } else if (debts.size() > most_per_node) {
+            debts.erase(debts.begin());
+        }
+    }
+    void owe(node_index node, Release what, time_point until) {
+        const auto name = what;
+        owe(node, std::move(what), name, until);
     }
 
-    void settled(node_index node, const Release& what) {
-        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == what; });
+    template <typename Name>
+    void settled(node_index node, const Name& name) {
+        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });
     }
 
     /// Calls `visit(release)` for each that is still worth sending, oldest first.

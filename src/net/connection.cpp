@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/explain.hpp"
 #include "resp/encoder.hpp"
 
 namespace holdfast::net {
@@ -14,47 +15,81 @@ constexpr std::size_t first_buffer = std::size_t{16} * 1024;
 constexpr auto idle_time = std::chrono::milliseconds(1);
 
 introduction introduce(const connection::settings& how) {
-    return {how.where.user, how.where.password, how.client_name, how.where.database, how.policy};
+    return {how.where.user,     how.where.password, how.client_name,
+            how.where.database, how.policy,         how.what_for};
 }
 
 bool knows_no_script(std::string_view reply) { return reply.starts_with("-NOSCRIPT"); }
 
+// An invalidation of every key there is.
+bool says_emptied(resp::view push) {
+    const auto what = push.at(0);
+    const auto keys = push.at(1);
+    return what && what->text() == "invalidate" && keys && keys->is_null();
+}
+
 }  // namespace
 
-connection::connection(boost::asio::io_context& io, std::mutex& guard, const settings& how,
-                       owner& listener, clock::time_point now)
-    : listener_(listener),
+connection::connection(network& through, std::mutex& guard, const settings& how, owner& listener,
+                       clock::time_point now)
+    : network_(through),
+      listener_(listener),
       settings_(how),
       handshake_(introduce(how)),
-      transport_(transport::make(io, how.where, guard, *this)),
+      transport_(through.make_transport(how.where, how.shows, guard, *this)),
       opening_until_(now + how.connect_timeout) {
     transport_->open();
 }
 
 connection::~connection() { transport_->close(); }
 
+template <typename Step>
+void connection::contain(Step&& step) noexcept {
+    try {
+        step();
+    } catch (...) {
+        go_down(current_failure());
+    }
+}
+
 void connection::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
-                      clock::time_point deadline, clock::time_point now) {
-    if (slots_.empty()) heard_ = now;
-    append({std::move(who), request, deadline, false});
+                      clock::time_point deadline, clock::time_point now) noexcept {
+    if (asked_.empty()) heard_ = now;
+    append({std::move(who), request, deadline});
 }
 
 void connection::notice_hang_up(clock::time_point now) {
-    const bool idle = state_ == state::ready && slots_.empty() && now - heard_ >= idle_time;
-    if (idle && transport_->hung_up()) go_down({.message = "connection closed by the server"});
+    const bool idle = state_ == state::ready && asked_.empty() && now - heard_ >= idle_time;
+    if (!idle) return;
+    if (transport_->descriptor() != -1) return take_in();
+    if (transport_->hung_up()) go_down(no_answer("connection closed by the server"));
 }
 
-void connection::append(slot request) {
-    request.preceded =
-        handshake_.result().tracking && request.who->asks_to_be_told(request.request);
-    if (request.preceded) resp::append_command(out_, {"CLIENT", "CACHING", "YES"});
-    request.who->encode(request.request, request.by_text, out_);
-    if (slots_.full()) slots_.set_capacity(2 * slots_.capacity());
-    slots_.push_back(std::move(request));
+// Half a request would make nonsense of all that follow it.
+void connection::append(pipeline::request what) noexcept {
+    const auto before = out_.size();
+    try {
+        asked_.reserve_one();
+        encode(what);
+    } catch (...) {
+        out_.resize(before);
+        return what.who->failed(what.tag, current_failure());
+    }
+    asked_.push(std::move(what));
     ++unsent_;
 }
 
-void connection::flush() {
+void connection::encode(pipeline::request& what) {
+    what.preceded = handshake_.result().tracking && what.who->asks_to_be_told(what.tag);
+    if (what.preceded) resp::append_command(out_, {"CLIENT", "CACHING", "YES"});
+    what.who->encode(what.tag, what.by_text, out_);
+}
+
+void connection::take_in() noexcept {
+    contain([this] { transport_->take_in(); });
+}
+
+void connection::flush() noexcept {
     if (out_.empty() || !writing_.empty() || state_ == state::opening || state_ == state::down) {
         return;
     }
@@ -63,43 +98,44 @@ void connection::flush() {
     if (sent == out_.size()) return out_.clear();
     out_.erase(0, sent);
     writing_.swap(out_);
-    transport_->write(writing_);
-    listener_.on_blocked();
+    contain([this] {
+        transport_->write(writing_);
+        listener_.on_blocked();
+    });
 }
 
-void connection::expire(clock::time_point now) {
+void connection::expire(clock::time_point now) noexcept {
     if (state_ == state::down) return;
     if (state_ != state::ready) {
         const bool maybe_plain = settings_.where.tls && state_ == state::opening;
-        const auto* const hint = maybe_plain ? "; is it a port for TLS?" : "";
-        if (now >= opening_until_)
-            go_down({.message = std::string("no answer while connecting") + hint});
-        return;
+        if (now < opening_until_) return;
+        return go_down(no_answer(
+            maybe_plain ? "no answer while connecting; if it speaks no TLS there, use redis://"
+                        : "no answer while connecting"));
     }
-    while (expired_ < slots_.size() && now >= slots_[expired_].deadline) {
-        const auto late = std::exchange(slots_[expired_++].who, nullptr);
-        const auto request = slots_[expired_ - 1].request;
-        if (late) late->failed(request, {.message = "no answer in time"});
-    }
-    if (!slots_.empty() && now >= heard_ + settings_.silence_limit) {
-        go_down({.message = "silent for too long"});
+    asked_.expire(now, [](exchange& late, exchange::tag request) {
+        late.failed(request, no_answer("no answer in time"));
+    });
+    if (!asked_.empty() && now >= heard_ + settings_.silence_limit) {
+        go_down(no_answer("silent for too long"));
     }
 }
 
 clock::time_point connection::wake_at() const {
     if (state_ == state::down) return clock::time_point::max();
     if (state_ != state::ready) return opening_until_;
-    if (slots_.empty()) return clock::time_point::max();
-    const auto silence = heard_ + settings_.silence_limit;
-    return expired_ < slots_.size() ? std::min(slots_[expired_].deadline, silence) : silence;
+    if (asked_.empty()) return clock::time_point::max();
+    return std::min(asked_.next_deadline(), heard_ + settings_.silence_limit);
 }
 
 void connection::on_open(std::optional<failure> why_not) {
     if (why_not) return go_down(*why_not);
-    state_ = state::greeting;
-    handshake_.start(out_);
-    flush();
-    read_more();
+    contain([this] {
+        state_ = state::greeting;
+        handshake_.start(out_);
+        flush();
+        if (state_ != state::down) read_more();
+    });
 }
 
 void connection::on_written() {
@@ -108,18 +144,31 @@ void connection::on_written() {
 }
 
 void connection::on_broken(const failure& why) {
-    auto reason = why;
-    if (state_ == state::greeting) reason.message += " during the handshake";
-    go_down(reason);
+    contain([&] {
+        auto reason = why;
+        if (state_ == state::greeting) reason.message += " during the handshake" + tls_hint();
+        go_down(reason);
+    });
+}
+
+// A server that expects TLS takes HELLO for nonsense: it hangs up, or sends an alert first.
+std::string connection::tls_hint() const {
+    constexpr char alert = 0x15;
+    const bool plain =
+        settings_.where.transport == endpoint::transport_kind::tcp && !settings_.where.tls;
+    const bool silent = received_ == 0 || in_.front() == alert;
+    const bool first = state_ == state::greeting && handshake_.current() == handshake::state::hello;
+    return plain && silent && first ? "; if it expects TLS there, use rediss://" : "";
 }
 
 void connection::on_read(std::size_t bytes) {
-    heard_ = clock::now();
+    heard_ = network_.now();
     received_ += bytes;
-    take_frames();
-    if (state_ == state::down) return;
-    flush();
-    read_more();
+    contain([this] {
+        take_frames();
+        flush();
+        if (state_ != state::down) read_more();
+    });
 }
 
 void connection::read_more() {
@@ -140,7 +189,7 @@ void connection::take_frames() {
         if (found == resp::framing::malformed) {
             return go_down({errc::protocol,
                             "not a Redis: " + std::string(framer_.error()) + " at byte " +
-                                std::to_string(framer_.error_position()),
+                                std::to_string(framer_.error_position()) + tls_hint(),
                             true});
         }
         const auto frame = bytes.substr(0, framer_.size());
@@ -153,12 +202,24 @@ void connection::take_frames() {
 void connection::take_frame(std::string_view frame) {
     const resp::view value(frame);
     if (value.kind() == resp::kind::push) {
-        if (state_ == state::ready) listener_.on_push(value);
+        take_push(value);
     } else if (state_ == state::greeting) {
         take_greeting(value);
     } else {
         take_reply(frame);
     }
+}
+
+// It comes before the answer to whatever ran after it: a grant behind it is one of a server that
+// has forgotten who else holds the lock.
+void connection::take_push(resp::view message) {
+    const bool emptied = says_emptied(message);
+    if (state_ == state::greeting && emptied) return handshake_.emptied();
+    if (state_ != state::ready) return;
+    if (emptied) {
+        return go_down({.message = "it was emptied; its locks may be gone", .emptied = true});
+    }
+    listener_.on_push(message);
 }
 
 void connection::take_greeting(resp::view reply) {
@@ -170,41 +231,40 @@ void connection::take_greeting(resp::view reply) {
 }
 
 void connection::take_reply(std::string_view reply) {
-    if (slots_.empty()) {
+    if (asked_.empty()) {
         return go_down({errc::protocol, "an answer that nobody asked for", true});
     }
-    if (std::exchange(slots_.front().preceded, false)) return;
-    auto first = std::move(slots_.front());
-    slots_.pop_front();
-    if (expired_ > 0) --expired_;
+    if (std::exchange(asked_.front().preceded, false)) return;
+    auto first = asked_.pop();
     if (!first.who) return;
-    if (knows_no_script(reply) && !first.by_text && first.who->wanted(first.request)) {
+    if (knows_no_script(reply) && !first.by_text && first.who->wanted(first.tag)) {
         first.by_text = true;
         return append(std::move(first));  // the deadline stays
     }
     const auto who = std::move(first.who);
-    who->answered(first.request, reply);
+    const bool demoted = says_not_the_master(reply);
+    try {
+        who->answered(first.tag, reply);
+    } catch (...) {
+        who->failed(first.tag, current_failure());
+    }
+    if (demoted) go_down({.code = errc::unsafe_server, .message = "is not the master any more"});
 }
 
 // The owner hears of it first: whoever is told of a failed request may well send another one, and
 // that must find the node as it is now. The owner keeps this object until the stack has unwound.
-void connection::go_down(const failure& why) {
+void connection::go_down(const failure& why) noexcept {
     if (state_ == state::down) return;
     state_ = state::down;
-    const auto reason = why;
+    const auto reason = copy_of(why);
     listener_.on_down(reason);
     fail_all(reason);
 }
 
-void connection::fail_all(const failure& why) {
+void connection::fail_all(const failure& why) noexcept {
     state_ = state::down;
     transport_->close();
-    expired_ = 0;
-    auto unanswered = std::move(slots_);
-    slots_ = decltype(slots_){first_slots};
-    for (const auto& left : unanswered) {
-        if (left.who) left.who->failed(left.request, why);
-    }
+    asked_.clear([&](exchange& left, exchange::tag request) { left.failed(request, why); });
 }
 
 }  // namespace holdfast::net

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/circular_buffer.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <chrono>
 #include <memory>
@@ -10,7 +9,8 @@
 #include "holdfast/clock.hpp"
 #include "net/exchange.hpp"
 #include "net/handshake.hpp"
-#include "net/transport.hpp"
+#include "net/network.hpp"
+#include "net/pipeline.hpp"
 #include "resp/framer.hpp"
 
 namespace holdfast::net {
@@ -20,9 +20,16 @@ namespace holdfast::net {
 ///   opening ---> greeting ---> ready ---> down
 ///      \------------\--------------------/     on_down() is called once, and it is over
 ///
+/// A server that pushes that it was emptied (FLUSHALL, FLUSHDB, a resynchronisation), or answers
+/// that it is not the master, has to be enlisted again: the connection goes down, and what is
+/// unanswered does not count.
+///
 /// Requests are answered in the order in which they were sent. One that passes its deadline is
 /// reported as failed; its place in line stays, and its late answer is dropped. A connection
 /// that owes answers and has been silent for `silence_limit` is taken to be dead.
+///
+/// An exception inside it, whoever is called, ends it: all that wait for answers are told. One
+/// while a request is written, or its answer is read, fails that request alone.
 ///
 /// Everything is called with the client's lock held.
 class connection final : private transport::events {
@@ -30,10 +37,10 @@ class connection final : private transport::events {
     class owner {
       public:
         virtual void on_ready(const greeting& said) = 0;
-        virtual void on_down(const failure& why) = 0;
+        virtual void on_down(const failure& why) noexcept = 0;
         virtual void on_push(resp::view message) = 0;
 
-        /// From now on the io_context has to be driven for it.
+        /// From now on only the environment can tell what becomes of it.
         virtual void on_blocked() = 0;
 
       protected:
@@ -42,64 +49,63 @@ class connection final : private transport::events {
 
     struct settings {
         endpoint where;
+        std::shared_ptr<credentials> shows{};  // as of network::prepare()
         std::string client_name;
         core::judge_policy policy;
+        purpose what_for = purpose::lock;
         clock::duration connect_timeout{};
         clock::duration silence_limit{};
     };
 
-    connection(boost::asio::io_context& io, std::mutex& guard, const settings& how, owner& listener,
+    connection(network& through, std::mutex& guard, const settings& how, owner& listener,
                clock::time_point now);
     ~connection();
 
     /// REQUIRES: ready. Sent with the next flush().
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
-              clock::time_point now);
+              clock::time_point now) noexcept;
 
-    /// Goes down if the server has closed a connection that nobody has looked at for a while.
+    /// Takes in what has come while nobody looked, if that was for a while: that the server has
+    /// closed the connection, or was emptied.
     void notice_hang_up(clock::time_point now);
 
+    /// Goes down on purpose: what is known of the server is out of date.
+    void hang_up(const failure& why) { go_down(why); }
+
     /// Writes what has been appended, as far as the kernel takes it now.
-    void flush();
+    void flush() noexcept;
 
     /// Reports requests past their deadline, and finds out whether the server is gone.
-    void expire(clock::time_point now);
+    void expire(clock::time_point now) noexcept;
 
     /// When expire() will next have something to do.
     [[nodiscard]] clock::time_point wake_at() const;
 
-    /// What whoever drives may poll instead of running the io_context, and what to call then. -1:
-    /// only the io_context can tell.
+    /// What whoever drives may poll, and what to call then. -1: only the environment can tell.
     [[nodiscard]] int descriptor() const {
         return writing_.empty() ? transport_->descriptor() : -1;
     }
-    void take_in() { transport_->take_in(); }
+    void take_in() noexcept;
     void watch() { transport_->watch(); }
 
     [[nodiscard]] bool ready() const { return state_ == state::ready; }
-    [[nodiscard]] bool answers_on_their_way() const { return slots_.size() > unsent_; }
+    [[nodiscard]] bool answers_on_their_way() const { return asked_.size() > unsent_; }
+    [[nodiscard]] bool idle() const { return asked_.empty(); }
     [[nodiscard]] bool has_unsent() const { return !out_.empty(); }
 
-    /// The oldest unanswered request is past its deadline.
-    [[nodiscard]] bool stalled() const { return expired_ > 0; }
+    /// An unanswered request is past its deadline.
+    [[nodiscard]] bool stalled() const { return asked_.overdue(); }
 
     /// Closes, and reports everything unanswered. on_down() is not called.
-    void fail_all(const failure& why);
+    void fail_all(const failure& why) noexcept;
 
     void abandon() noexcept { transport_->abandon(); }
 
+    /// Lives as long as this one: its owner needs no memory to keep both.
+    void keep(std::unique_ptr<connection> another) noexcept { kept_ = std::move(another); }
+
   private:
     enum class state : std::uint8_t { opening, greeting, ready, down };
-
-    static constexpr std::size_t first_slots = 16;
-
-    struct slot {
-        boost::intrusive_ptr<exchange> who;  // null: past its deadline
-        exchange::tag request = 0;
-        clock::time_point deadline{};
-        bool by_text = false;
-        bool preceded = false;  // by a command whose answer comes first, and says nothing
-    };
 
     void on_open(std::optional<failure> why_not) override;
     void on_read(std::size_t bytes) override;
@@ -109,11 +115,19 @@ class connection final : private transport::events {
     void read_more();
     void take_frames();
     void take_frame(std::string_view frame);
+    void take_push(resp::view message);
     void take_greeting(resp::view reply);
     void take_reply(std::string_view reply);
-    void append(slot request);
-    void go_down(const failure& why);
+    void append(pipeline::request what) noexcept;
+    void encode(pipeline::request& what);
+    void go_down(const failure& why) noexcept;
+    [[nodiscard]] std::string tls_hint() const;
 
+    /// What cannot be done ends this connection, and nothing else.
+    template <typename Step>
+    void contain(Step&& step) noexcept;
+
+    network& network_;
     owner& listener_;
     settings settings_;
     state state_ = state::opening;
@@ -127,11 +141,11 @@ class connection final : private transport::events {
     std::size_t received_ = 0;
     resp::framer framer_;
 
-    boost::circular_buffer<slot> slots_{first_slots};  // unanswered requests, oldest first
-    std::size_t unsent_ = 0;                           // how many at the back are still in out_
-    std::size_t expired_ = 0;    // how many at the front are past their deadline
+    pipeline asked_;
+    std::size_t unsent_ = 0;     // how many of them, at the back, are still in out_
     clock::time_point heard_{};  // when something was last received, or first asked for
     clock::time_point opening_until_{};
+    std::unique_ptr<connection> kept_;
 };
 
 }  // namespace holdfast::net

@@ -13,7 +13,9 @@ namespace holdfast::net {
 /// several nodes; the tag, which only its maker understands, tells them apart.
 ///
 /// Exactly one of answered() and failed() follows every request, unless its node is destroyed.
-/// Both are called with the client's lock held, and may send further requests.
+/// Both are called with the client's lock held, and may send further requests. Where answered()
+/// throws, failed() follows it: it must throw before it has taken note of the answer, or not at
+/// all.
 class exchange : public boost::intrusive_ref_counter<exchange> {
   public:
     using tag = std::uint64_t;
@@ -34,11 +36,14 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
     /// Whether the answer would be a vote for a new holder, which not every node may cast.
     [[nodiscard]] virtual bool asks_for_vote(tag) const { return false; }
 
+    /// Whether the answer would bring a fencing token, which has to lie above the server's floor.
+    [[nodiscard]] virtual bool asks_for_token(tag) const { return false; }
+
     /// `reply` is one complete frame, for resp::view; its bytes are gone when this returns.
     virtual void answered(tag request, std::string_view reply) = 0;
 
     /// No answer, or none in time. The request may have been carried out all the same.
-    virtual void failed(tag request, const failure& why) = 0;
+    virtual void failed(tag request, const failure& why) noexcept = 0;
 };
 
 }  // namespace holdfast::net

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/explain.hpp"
+#include "net/supported.hpp"
 #include "resp/encoder.hpp"
 #include "scripts/embedded.hpp"
 
@@ -13,15 +15,31 @@ bool begins_with(std::string_view text, std::string_view prefix) {
     return text.substr(0, prefix.size()) == prefix;
 }
 
-// Redis before 6 does not know HELLO; a proxy may know it and refuse version 3.
-bool means_no_hello(std::string_view error) {
-    return begins_with(error, "NOPROTO") || error.find("unknown command") != error.npos;
+// Redis before 6 does not know HELLO; a proxy may know it and refuse version 3. Valkey 9 does not
+// say to strangers that it does not know a command: a HELLO that said who comes was not understood.
+bool means_no_hello(std::string_view error, bool introduced) {
+    return begins_with(error, "NOPROTO") || error.find("unknown command") != error.npos ||
+           (introduced && begins_with(error, "NOAUTH"));
+}
+
+// Redis before 6 has no users, and so no second argument.
+bool means_no_users(std::string_view error) {
+    return error.find("wrong number of arguments") != error.npos;
+}
+
+/// The text behind a key of a map, empty if there is none.
+std::string_view value_in(resp::view map, std::string_view key) {
+    for (auto at = map.begin(); at != map.end(); ++at) {
+        const bool found = (*at).text() == key;
+        if (++at == map.end()) break;
+        if (found) return (*at).text();
+    }
+    return {};
 }
 
 }  // namespace
 
-std::string_view greeting::field(std::string_view name) const {
-    const std::string_view text = info;
+std::string_view info_field(std::string_view text, std::string_view name) {
     for (std::size_t line = 0; line < text.size();) {
         const auto end = std::min(text.find("\r\n", line), text.size());
         const auto entry = text.substr(line, end - line);
@@ -33,40 +51,30 @@ std::string_view greeting::field(std::string_view name) const {
     return {};
 }
 
+core::server_facts facts_in(std::string_view replication, core::server_facts known) {
+    const auto second = info_field(replication, "master_replid2");
+    const bool none = second.find_first_not_of('0') == second.npos;
+    known.replication_id = info_field(replication, "master_replid");
+    known.second_replication_id = none ? std::string_view{} : second;
+    known.is_replica = info_field(replication, "role") == "slave";
+    return known;
+}
+
+std::string_view greeting::mode() const {
+    if (!hello_mode.empty()) return hello_mode;
+    const auto valkey = field("server_mode");
+    return valkey.empty() ? field("redis_mode") : valkey;
+}
+
 core::server_facts greeting::facts() const {
-    return {.run_id = std::string(field("run_id")),
-            .replication_id = std::string(field("master_replid")),
-            .eviction_policy = std::string(field("maxmemory_policy")),
-            .is_replica = field("role") == "slave",
-            .fsync_always = field("aof_enabled") == "1" && appendfsync == "always"};
+    return facts_in(info, {.run_id = std::string(field("run_id")),
+                           .eviction_policy = std::string(field("maxmemory_policy")),
+                           .tracking = tracking});
 }
 
-failure explain(resp::view error_reply) {
-    struct kind {
-        std::string_view prefix;
-        errc code;
-        bool hopeless;
-    };
-    static constexpr kind kinds[] = {
-        {"NOAUTH", errc::authentication, true},
-        {"WRONGPASS", errc::authentication, true},
-        {"ERR invalid password", errc::authentication, true},
-        {"ERR Client sent AUTH", errc::authentication, true},
-        {"ERR AUTH", errc::authentication, true},
-        {"NOPERM", errc::permission, true},
-        {"ERR The user executing the script can't", errc::permission, true},
-        {"WRONGTYPE", errc::wrong_type, true},
-        {"READONLY", errc::unsafe_server, false},
-    };
-    const auto text = error_reply.text();
-    for (const auto& [prefix, code, hopeless] : kinds) {
-        if (begins_with(text, prefix)) return {code, resp::to_string(error_reply), hopeless};
-    }
-    return {errc::server_error, resp::to_string(error_reply), false};
-}
-
+// A user without a password is that user, whom an ACL may let in without one, and nobody else.
 void handshake::start(std::string& out) {
-    if (who_.password.empty()) return resp::append_command(out, {"HELLO", "3"});
+    if (!introduces_itself()) return resp::append_command(out, {"HELLO", "3"});
     const std::string_view user = who_.user.empty() ? "default" : std::string_view(who_.user);
     resp::append_command(out, {"HELLO", "3", "AUTH", user, who_.password});
 }
@@ -76,7 +84,7 @@ void handshake::step(resp::view reply, std::string& out) {
         case state::hello: return on_hello(reply, out);
         case state::legacy: return on_legacy(reply, out);
         case state::facts: return on_fact(reply, out);
-        case state::enlisting: return on_enlisted(reply);
+        case state::enlisting: return on_enlisted(reply, out);
         case state::done:
         case state::failed: return;
     }
@@ -88,37 +96,50 @@ void handshake::on_hello(resp::view reply, std::string& out) {
             return fail({errc::protocol, "not a Redis: " + resp::to_string(reply), true});
         }
         result_.protocol = 3;
-        return ask_facts(out);
+        result_.hello_mode = value_in(reply, "mode");
+        if (!refuse_unsupported()) ask_facts(out);
+        return;
     }
-    if (means_no_hello(reply.text())) return ask_legacy(out);
+    if (means_no_hello(reply.text(), introduces_itself())) return ask_legacy(out);
     fail(explain(reply));
 }
 
 void handshake::ask_legacy(std::string& out) {
-    if (who_.password.empty()) return ask_facts(out);
+    if (!introduces_itself()) return ask_facts(out);
     state_ = state::legacy;
     if (who_.user.empty()) return resp::append_command(out, {"AUTH", who_.password});
     resp::append_command(out, {"AUTH", who_.user, who_.password});
 }
 
 void handshake::on_legacy(resp::view reply, std::string& out) {
-    if (reply.is_error()) return fail(explain(reply));
-    ask_facts(out);
+    if (!reply.is_error()) return ask_facts(out);
+    if (!means_no_users(reply.text())) return fail(explain(reply));
+    fail(too_old("knows no users, so it is older than Redis 6.0"));
+}
+
+// Whatever else it is asked it would answer with errors that do not say what is wrong.
+bool handshake::refuse_unsupported() {
+    if (who_.what_for == purpose::look) return false;
+    auto why = why_unsupported(result_);
+    if (why) fail(std::move(*why));
+    return state_ == state::failed;
 }
 
 void handshake::ask_facts(std::string& out) {
     state_ = state::facts;
+    asked_.clear();
+    answered_ = 0;
+    emptied_ = false;
     if (!who_.client_name.empty()) {
         ask(out, question::set_name, {"CLIENT", "SETNAME", who_.client_name});
     }
-    if (who_.database != 0) {
+    if (who_.database != 0 && !why_unsupported(result_)) {
         ask(out, question::select, {"SELECT", resp::decimal{who_.database}.text()});
     }
     if (result_.protocol == 3) {
         ask(out, question::tracking, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
     }
     ask(out, question::info, {"INFO"});
-    ask(out, question::fsync, {"CONFIG", "GET", "appendfsync"});
     for (const auto* script :
          {&scripts::acquire, &scripts::commit, &scripts::extend, &scripts::release}) {
         ask(out, question::script, {"SCRIPT", "LOAD", script->text});
@@ -128,62 +149,66 @@ void handshake::ask_facts(std::string& out) {
 void handshake::ask(std::string& out, question what,
                     std::initializer_list<std::string_view> command) {
     resp::append_command(out, command);
-    asked_[asked_count_++] = what;
+    asked_.push_back(what);
 }
 
-// Only SELECT and a missing authentication are fatal: a restricted user may lock without being
-// allowed to read INFO, a server without tracking is polled, and one that has not loaded the
-// scripts is sent them when it misses them.
+// A restricted user may lock without being allowed to read INFO, a server without tracking is
+// polled, and one that has not loaded the scripts is sent them when it misses them. What is fatal:
+// another database than was asked for, a missing authentication, and not to know the server's life
+// for any other reason than that it is kept from us.
 void handshake::on_fact(resp::view reply, std::string& out) {
     const auto what = asked_[answered_++];
     if (reply.is_error()) {
         auto why = explain(reply);
-        if (what == question::select || why.code == errc::authentication) {
+        const bool life_unknown = what == question::info && why.code != errc::permission;
+        if (what == question::select || life_unknown || why.code == errc::authentication) {
             return fail(std::move(why));
         }
     } else if (what == question::tracking) {
         result_.tracking = true;
     } else if (what == question::info) {
         result_.info = reply.text();
-    } else if (what == question::fsync) {
-        if (const auto value = reply.at(1)) result_.appendfsync = value->text();
     }
-    if (answered_ < asked_count_) return;
+    if (answered_ < asked_.size()) return;
     ask_enlist(out);
 }
 
-// By text: this connection is new, and nothing may come before the answer.
+// Nothing may come before the answer. A replica is asked for no vote, and could not note anything.
+// What emptied the server may have made it another one's replica for a while: the facts are old.
 void handshake::ask_enlist(std::string& out) {
-    const auto run_id = result_.field("run_id");
-    if (run_id.empty() && guarded()) {
+    if (emptied_) return ask_facts(out);
+    if (refuse_unsupported()) return;
+    const auto facts = result_.facts();
+    const bool guards = who_.policy.restart_guard && who_.what_for != purpose::look;
+    if (facts.run_id.empty() && guards) {
         return fail(
             {errc::permission, "the restart guard needs INFO, which the ACL refuses", true});
     }
-    state_ = run_id.empty() ? state::done : state::enlisting;
-    if (run_id.empty()) return;
-    if (!guarded()) {
-        return resp::append_command(
-            out, {"EVAL", scripts::enlist.text, "1", core::life_key, run_id, "0"});
-    }
-    const auto quarantine =
-        std::chrono::ceil<std::chrono::milliseconds>(core::judge(who_.policy).quarantine());
-    resp::append_command(out,
-                         {"EVAL", scripts::enlist.text, "3", core::life_key, core::marker_key,
-                          core::quarantine_key, run_id, resp::decimal{quarantine.count()}.text()});
+    const bool votes = !facts.run_id.empty() && !facts.is_replica && who_.what_for != purpose::look;
+    state_ = votes ? state::enlisting : state::done;
+    if (!votes) return;
+    append_enlist(out, facts, as_whom(), core::judge(who_.policy));
 }
 
-bool handshake::guarded() const { return core::judge(who_.policy).guards(result_.facts()); }
+enlisting handshake::as_whom() const {
+    if (who_.what_for == purpose::vouch) return enlisting::vouched;
+    return who_.policy.restart_guard ? enlisting::guarded : enlisting::unguarded;
+}
 
-// Without the guard it may fail: the user may be there only to look, and whoever draws a token
-// without the right to will be told.
-void handshake::on_enlisted(resp::view reply) {
-    const auto left = reply.at(1);
-    const bool understood = !reply.is_error() && left && left->integer();
-    if (guarded() && !understood) return fail(explain(reply));
+// A server that is loading, out of memory or busy has not noted its life: no vote may be asked of
+// it. Without the guard a user may be there only to look; whoever draws a token without the right
+// to enlist is refused that.
+void handshake::on_enlisted(resp::view reply, std::string& out) {
+    if (emptied_) return ask_facts(out);
+    auto found = read_enlist(reply);
+    if (auto* why = std::get_if<failure>(&found)) {
+        const bool kept_from_us = why->code == errc::permission && !who_.policy.restart_guard;
+        if (!kept_from_us) return fail(std::move(*why));
+        result_.not_enlisted = std::move(*why);
+    } else {
+        result_.enlisted = std::get<core::enlistment>(found);
+    }
     state_ = state::done;
-    result_.enlisted = guarded();
-    if (!guarded()) return;
-    result_.quarantine = std::chrono::milliseconds(std::max<std::int64_t>(*left->integer(), 0));
 }
 
 // Servers repeat the arguments of commands that they do not know.

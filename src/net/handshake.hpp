@@ -1,31 +1,50 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/judge.hpp"
 #include "net/endpoint.hpp"
+#include "net/enlisting.hpp"
 #include "net/failure.hpp"
 #include "resp/view.hpp"
 
 namespace holdfast::net {
 
+/// The value of a field in the text of INFO, empty if it has none.
+std::string_view info_field(std::string_view info, std::string_view name);
+
+/// What is known of a server, with what the text of INFO says of its role.
+core::server_facts facts_in(std::string_view replication, core::server_facts known);
+
 /// What a server said of itself while we introduced ourselves.
 struct greeting {
-    int protocol = 2;         // RESP version in use
-    bool tracking = false;    // it will tell us when keys change that we ask to be told of
-    std::string info;         // the text of INFO; empty: it would not say
-    std::string appendfsync;  // of CONFIG GET; empty: it would not say
-    bool enlisted = false;    // its restart marker was compared, and is of its present life now
-    std::chrono::milliseconds quarantine{0};  // that is left, if it was enlisted
+    int protocol = 2;        // RESP version in use
+    std::string hello_mode;  // as HELLO says it; empty: it did not
+    bool tracking = false;   // it will tell us when keys change that we ask to be told of
+    std::string info;        // the text of INFO; empty: it would not say
+    std::optional<core::enlistment> enlisted{};  // what the record of its life says
+    std::optional<failure> not_enlisted{};       // why the ACL keeps that from us
 
     /// The value of a field of INFO, empty if it has none.
-    [[nodiscard]] std::string_view field(std::string_view name) const;
+    [[nodiscard]] std::string_view field(std::string_view name) const {
+        return info_field(info, name);
+    }
+
+    /// "standalone", "sentinel" or "cluster"; empty: it did not say.
+    [[nodiscard]] std::string_view mode() const;
 
     [[nodiscard]] core::server_facts facts() const;
+};
+
+/// What a connection is made for.
+enum class purpose : std::uint8_t {
+    lock,
+    look,   // to examine the server, whatever it is: it is not enlisted, and none is refused
+    vouch,  // to lock, and an operator says that the server has no locks to forget
 };
 
 struct introduction {
@@ -34,17 +53,20 @@ struct introduction {
     std::string client_name;
     unsigned database = 0;
     core::judge_policy policy{};  // says whether a restart must be asked about
+    purpose what_for = purpose::lock;
 };
 
 /// The conversation that opens a connection. Knows no socket: commands out, replies in.
 ///
 ///   state      sent                                    next
-///   hello      HELLO 3 [AUTH user password]            facts; legacy where it is not understood
+///   hello      HELLO 3 [AUTH user password]            facts; legacy where it is not understood;
+///                                                      failed for what keeps no locks
 ///   legacy     AUTH [user] password (if there is one)  facts
-///   facts      CLIENT SETNAME, SELECT, CLIENT          enlisting; done where INFO is refused and
-///              TRACKING, INFO, CONFIG GET, SCRIPT      the server is not guarded
-///              LOAD: one write
-///   enlisting  the enlist script                       done: no vote was asked for before it
+///   facts      CLIENT SETNAME, SELECT, CLIENT          enlisting; done for a replica, and where
+///              TRACKING, INFO, SCRIPT LOAD: one write  INFO is refused and nothing is guarded,
+///                                                      and for who only looks
+///   enlisting  the enlist script                       done: no vote was asked for before it;
+///                                                      facts where it was emptied meanwhile
 ///   done       -
 ///   failed     why() says what was wrong
 class handshake {
@@ -59,34 +81,37 @@ class handshake {
     /// One reply. Appends what is to be sent next, if anything.
     void step(resp::view reply, std::string& out);
 
+    /// The server pushed that all of its keys are gone.
+    void emptied() { emptied_ = true; }
+
     [[nodiscard]] state current() const { return state_; }
     [[nodiscard]] const failure& why() const { return why_; }
     [[nodiscard]] const greeting& result() const { return result_; }
 
   private:
-    enum class question : std::uint8_t { set_name, select, tracking, info, fsync, script };
+    enum class question : std::uint8_t { set_name, select, tracking, info, script };
 
+    bool introduces_itself() const { return !who_.user.empty() || !who_.password.empty(); }
     void on_hello(resp::view reply, std::string& out);
     void on_legacy(resp::view reply, std::string& out);
     void on_fact(resp::view reply, std::string& out);
-    void on_enlisted(resp::view reply);
+    void on_enlisted(resp::view reply, std::string& out);
     void ask_legacy(std::string& out);
+    /// Fails, and returns true, where the server is of a kind that cannot keep locks.
+    [[nodiscard]] bool refuse_unsupported();
     void ask_facts(std::string& out);
+    [[nodiscard]] enlisting as_whom() const;
     void ask_enlist(std::string& out);
     void ask(std::string& out, question what, std::initializer_list<std::string_view> command);
     void fail(failure why);
-    [[nodiscard]] bool guarded() const;
 
     introduction who_;
     state state_ = state::hello;
     failure why_;
     greeting result_;
-    std::array<question, 9> asked_{};
-    std::size_t asked_count_ = 0;
+    std::vector<question> asked_;
     std::size_t answered_ = 0;
+    bool emptied_ = false;  // since the facts were asked for
 };
-
-/// What an error reply means for whoever sent the command.
-failure explain(resp::view error_reply);
 
 }  // namespace holdfast::net

@@ -1,8 +1,9 @@
 #include "net/node.hpp"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
+
+#include "holdfast/duration.hpp"
 
 namespace holdfast::net {
 namespace {
@@ -10,24 +11,40 @@ namespace {
 constexpr auto first_delay = std::chrono::milliseconds(20);
 constexpr auto longest_delay = std::chrono::milliseconds(1000);
 
+// What makes a server unfit may be mended: so often it is looked at again while somebody asks.
+constexpr auto unfit_for = std::chrono::milliseconds(500);
+
 }  // namespace
 
-node::node(boost::asio::io_context& io, std::mutex& guard, settings how, listener& whom)
-    : io_(io),
+node::node(network& through, std::mutex& guard, settings how, listener& whom)
+    : network_(through),
       guard_(guard),
       settings_(std::move(how)),
       listener_(whom),
       delay_(first_delay, longest_delay),
       judge_(settings_.link.policy) {
-    transport::check(io_, settings_.link.where);
+    settings_.link.shows = network_.prepare(settings_.link.where);
 }
 
 void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
-                clock::time_point deadline, clock::time_point now) {
+                clock::time_point deadline, clock::time_point now) noexcept {
+    waiting asked{std::move(who), request, deadline};
+    try {
+        accept(asked, now);
+    } catch (...) {
+        asked.who->failed(asked.request, current_failure());
+    }
+}
+
+// Whatever throws does so before the request is handed on.
+void node::accept(waiting& asked, clock::time_point now) {
     if (state_ == state::ready) notice_hang_up(now);
-    if (state_ == state::ready) return transmit({std::move(who), request, deadline}, now);
-    if (!must_wait(now)) return who->failed(request, last_failure_);
-    waiting_.push_back({std::move(who), request, deadline});
+    if (state_ == state::ready && asked.who->asks_for_vote(asked.request)) {
+        look_again_if_unfit(asked, now);
+    }
+    if (state_ == state::ready) return transmit(asked, now);
+    if (!must_wait(now)) return asked.who->failed(asked.request, last_failure_);
+    waiting_.push_back(std::move(asked));
 }
 
 // Nobody reads an idle connection, so nobody saw it go. No request has failed: connect at once.
@@ -36,25 +53,37 @@ void node::notice_hang_up(clock::time_point now) {
     if (state_ == state::out) connect(now, state::connecting);
 }
 
+// So is one that kept the right to enlist it from us: the right may have been given since.
+void node::look_again_if_unfit(const waiting& asked, clock::time_point now) {
+    const bool kept = said_.not_enlisted && asked.who->asks_for_token(asked.request);
+    const bool unfit = judge_.at(now) == core::judge::standing::unfit;
+    if (!(unfit || kept) || now - assessed_at_ < unfit_for || !connection_->idle()) return;
+    start_over(unfit ? why_unfit() : *said_.not_enlisted);
+}
+
 bool node::must_wait(clock::time_point now) {
     if (state_ == state::idle) connect(now, state::connecting);
-    if (state_ == state::out && settings_.patient) connect(now, state::connecting);
+    // One that was emptied is there: it only has to be met anew.
+    const bool at_once = settings_.patient || last_failure_.emptied;
+    if (state_ == state::out && at_once) connect(now, state::connecting);
     return state_ == state::connecting;
 }
 
-void node::transmit(waiting request, clock::time_point now) {
+void node::transmit(waiting& request, clock::time_point now) {
     if (request.who->asks_for_vote(request.request)) {
-        if (const auto why = why_no_vote(now)) return request.who->failed(request.request, *why);
+        if (const auto why = why_no_vote(request, now)) {
+            return request.who->failed(request.request, *why);
+        }
     }
     connection_->send(std::move(request.who), request.request, request.deadline, now);
 }
 
-void node::flush() {
+void node::flush() noexcept {
     if (connection_) connection_->flush();
 }
 
-void node::expire(clock::time_point now) {
-    retired_.clear();
+void node::expire(clock::time_point now) noexcept {
+    retired_.reset();
     if (state_ == state::out && now >= retry_at_) {
         connect(now, settings_.patient ? state::connecting : state::probing);
     }
@@ -70,24 +99,34 @@ clock::time_point node::wake_at() const {
     return earliest;
 }
 
-void node::connect(clock::time_point now, state as) {
+void node::connect(clock::time_point now, state as) noexcept {
     state_ = as;
     try {
-        connection_ = std::make_unique<connection>(io_, guard_, settings_.link,
+        connection_ = std::make_unique<connection>(network_, guard_, settings_.link,
                                                    static_cast<connection::owner&>(*this), now);
-    } catch (const std::system_error& thrown) {  // TLS files that have gone bad since
-        on_down({.code = errc::invalid_option, .message = thrown.what()});
+    } catch (...) {
+        on_down(current_failure());
     }
     listener_.on_change(*this);
 }
 
+void node::vouch(bool on, clock::time_point now) {
+    settings_.link.what_for = on ? purpose::vouch : purpose::lock;
+    if (!on || (state_ != state::out && !opening())) return;
+    if (connection_) connection_->hang_up({.message = "is connected to anew, to vouch for it"});
+    connect(now, state::connecting);
+}
+
 void node::on_ready(const greeting& said) {
-    const auto now = clock::now();
+    const auto now = network_.now();
     state_ = state::ready;
+    tried_ = true;
     delay_.reset();
     said_ = said;
     facts_ = said.facts();
+    assessed_at_ = now;
     judge_.assess(facts_, now);
+    if (said.enlisted) judge_.enlisted(*said.enlisted, now);
     listener_.on_ready(*this);
     // Not transmit(): what is sent first may find that the connection has broken again. The rest
     // then waits for the next one, or fails, like what comes later.
@@ -95,17 +134,19 @@ void node::on_ready(const greeting& said) {
         if (request.who->wanted(request.request)) {
             send(std::move(request.who), request.request, request.deadline, now);
         } else {
-            request.who->failed(request.request, {.message = "not connected in time"});
+            request.who->failed(request.request, no_answer("not connected in time"));
         }
     }
+    if (state_ == state::ready) listener_.on_caught_up(*this);
 }
 
-void node::on_down(const failure& why) {
+void node::on_down(const failure& why) noexcept {
     state_ = state::out;
-    last_failure_ = why;
-    retry_at_ = clock::now() + delay_.next(listener_.chance());
+    tried_ = true;
+    last_failure_ = copy_of(why);
+    retry_at_ = network_.now() + delay_.next(listener_.chance());
     judge_.disconnected();
-    retired_.push_back(std::move(connection_));
+    retire(std::move(connection_));
     listener_.on_change(*this);
     listener_.on_down(*this, why);
     fail_waiting(why);
@@ -113,51 +154,88 @@ void node::on_down(const failure& why) {
 
 void node::on_push(resp::view message) { listener_.on_push(*this, message); }
 
-void node::fail_waiting(const failure& why) {
+void node::retire(std::unique_ptr<connection> last) noexcept {
+    if (!last) return;
+    last->keep(std::move(retired_));
+    retired_ = std::move(last);
+}
+
+void node::fail_waiting(const failure& why) noexcept {
     for (const auto& request : std::exchange(waiting_, {})) {
         request.who->failed(request.request, why);
     }
 }
 
-void node::expire_waiting(clock::time_point now) {
-    if (waiting_.empty()) return;
-    std::deque<waiting> late;
-    std::erase_if(waiting_, [&](waiting& request) {
-        const bool overdue = now >= request.deadline;
-        if (overdue) late.push_back(std::move(request));
-        return overdue;
-    });
-    for (const auto& request : late) {
-        request.who->failed(request.request, {.message = "not connected in time"});
+// Whoever is told may ask again, and then stands at the end.
+void node::expire_waiting(clock::time_point now) noexcept {
+    for (std::size_t n = 0; n < waiting_.size();) {
+        if (now < waiting_[n].deadline) {
+            ++n;
+            continue;
+        }
+        const auto late = std::move(waiting_[n]);
+        waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(n));
+        late.who->failed(late.request, no_answer("not connected in time"));
     }
 }
 
-std::optional<failure> node::why_no_vote(clock::time_point now) const {
+std::optional<failure> node::why_no_vote(const waiting& request, clock::time_point now) const {
     if (barred_) return barred_;
     if (!settings_.patient && connection_->stalled()) {
         return failure{.message = "owes an answer for too long already"};
     }
-    if (judge_.may_vote(now)) return std::nullopt;
-    if (judge_.at(now) == core::judge::standing::voided) {
-        return failure{.code = errc::unsafe_server,
-                       .message = "its clock jumped; it may not vote yet"};
+    if (said_.not_enlisted && request.who->asks_for_token(request.request)) {
+        return said_.not_enlisted;
     }
-    if (judge_.reason() == core::judge::flaw::replica) {
-        return failure{.code = errc::unsafe_server,
-                       .message = "is a replica; give the master's address"};
+    switch (judge_.at(now)) {
+        case core::judge::standing::fit: return std::nullopt;
+        case core::judge::standing::voided:
+            return failure{.code = errc::unsafe_server,
+                           .message = "its clock jumped; it may not vote yet"};
+        case core::judge::standing::quarantined:
+            return failure{.code = errc::unsafe_server,
+                           .message = "it is in quarantine; it may not vote yet",
+                           .quarantine = judge_.quarantined_until() - now};
+        case core::judge::standing::unjudged:
+        case core::judge::standing::unfit: break;
     }
-    return failure{errc::unsafe_server,
-                   "maxmemory-policy is " + facts_.eviction_policy +
-                       ", which may evict lock keys; set it to noeviction, or allow eviction",
-                   true};
+    return why_unfit();
 }
 
-void node::close(const failure& why) {
+failure node::disagreement(const core::enlistment& found) const {
+    return {errc::other_max_ttl,
+            "its clients agreed on a max_ttl of " + format_duration(found.max_ttl) +
+                ", and this one has " + format_duration(judge_.max_ttl()),
+            true};
+}
+
+failure node::why_unfit() const {
+    using flaw = core::judge::flaw;
+    switch (judge_.reason()) {
+        case flaw::replica:
+            return {.code = errc::unsafe_server,
+                    .message = "is a replica; give the master's address"};
+        case flaw::untracked:
+            return {errc::unsafe_server,
+                    "does not tell when it is emptied (CLIENT TRACKING with RESP3), which the "
+                    "restart guard needs",
+                    true};
+        case flaw::other_max_ttl: return disagreement(*said_.enlisted);
+        case flaw::evicts:
+        case flaw::none: break;
+    }
+    return {errc::unsafe_server,
+            "maxmemory-policy is " + facts_.eviction_policy +
+                ", which may evict lock keys; set it to noeviction, or set allow_eviction",
+            true};
+}
+
+void node::close(const failure& why) noexcept {
     auto last = std::move(connection_);
     state_ = state::closed;
-    last_failure_ = why;
+    last_failure_ = copy_of(why);
     if (last) last->fail_all(why);
-    retired_.push_back(std::move(last));
+    retire(std::move(last));
     fail_waiting(why);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,7 +20,9 @@ namespace holdfast::net {
 ///   connecting   the first try, or a patient one       waits, until its own deadline
 ///   probing      trying again after a failure          fails at once: callers do not probe
 ///   ready        connected and judged                  is sent; votes only where judged fit, and
-///                                                      while no earlier answer is overdue
+///                                                      while no earlier answer is overdue. One
+///                                                      that is unfit, or would not be enlisted,
+///                                                      is looked at again for them
 ///   out          failed, waiting to try again          fails at once; a patient node tries now
 ///
 /// Patient is the node of a client that has no other: there is nobody else to ask.
@@ -31,12 +32,14 @@ class node final : private connection::owner {
     class listener {
       public:
         virtual void on_ready(node& which) = 0;
-        virtual void on_down(node& which, const failure& why) = 0;
+        /// What was asked while it was not ready has been sent.
+        virtual void on_caught_up(node& which) = 0;
+        virtual void on_down(node& which, const failure& why) noexcept = 0;
         virtual void on_push(node& which, resp::view message) = 0;
 
         /// What has to be driven for it has changed.
-        virtual void on_change(node& which) = 0;
-        virtual std::uint64_t chance() = 0;
+        virtual void on_change(node& which) noexcept = 0;
+        virtual std::uint64_t chance() noexcept = 0;
 
       protected:
         ~listener() = default;
@@ -48,50 +51,76 @@ class node final : private connection::owner {
         bool patient = true;
     };
 
-    /// Throws as transport::check() does.
-    node(boost::asio::io_context& io, std::mutex& guard, settings how, listener& whom);
+    /// Throws as network::prepare() does.
+    node(network& through, std::mutex& guard, settings how, listener& whom);
 
+    /// What cannot be sent has failed.
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
-              clock::time_point now);
-    void flush();
+              clock::time_point now) noexcept;
+    void flush() noexcept;
+
+    /// Connects, if it was never used.
+    void call(clock::time_point now) {
+        if (state_ == state::idle) connect(now, state::connecting);
+    }
 
     /// Connects, reconnects, and reports what is overdue. Call it at wake_at().
-    void expire(clock::time_point now);
+    void expire(clock::time_point now) noexcept;
     [[nodiscard]] clock::time_point wake_at() const;
 
     /// Nothing can arrive from it.
     [[nodiscard]] bool silent() const { return !connection_; }
     /// As of connection. REQUIRES: not silent.
     [[nodiscard]] int descriptor() const { return connection_->descriptor(); }
-    void take_in() { connection_->take_in(); }
+    void take_in() noexcept { connection_->take_in(); }
     void watch() { connection_->watch(); }
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
     [[nodiscard]] std::string name() const { return settings_.link.where.name(); }
     [[nodiscard]] bool tls() const { return settings_.link.where.tls; }
     [[nodiscard]] bool ready() const { return state_ == state::ready; }
-    [[nodiscard]] bool never_tried() const { return state_ == state::idle; }
+    /// It was reached, or could not be.
+    [[nodiscard]] bool was_tried() const { return tried_; }
     [[nodiscard]] bool opening() const {
         return state_ == state::connecting || state_ == state::probing;
     }
+    /// An answer is overdue. REQUIRES: ready.
+    [[nodiscard]] bool stalled() const { return connection_->stalled(); }
     [[nodiscard]] bool has_unsent() const { return ready() && connection_->has_unsent(); }
 
     /// Requests that were sent before those still unsent, and will be answered.
     [[nodiscard]] bool answers_on_their_way() const {
         return ready() && connection_->answers_on_their_way();
     }
+    /// REQUIRES: neither ready nor untried.
+    [[nodiscard]] const failure& last_failure() const { return last_failure_; }
     [[nodiscard]] const greeting& said() const { return said_; }
     [[nodiscard]] const core::server_facts& facts() const { return facts_; }
     [[nodiscard]] core::judge& judge() { return judge_; }
 
-    /// Its votes depend on its restart marker.
-    [[nodiscard]] bool guarded() const { return judge_.guards(facts_); }
+    /// What it says of itself has changed, in the same life.
+    void learned(core::server_facts facts) { facts_ = std::move(facts); }
+
+    /// Enlisted again, on the connection that is there.
+    void enlisted(const core::enlistment& found, clock::time_point now) {
+        judge_.enlisted(found, now);
+    }
+
+    /// Why its votes cannot be asked for where other clients agreed on another max_ttl.
+    [[nodiscard]] failure disagreement(const core::enlistment& found) const;
+
+    /// While it is on, connecting vouches for the server: what it has in place of a record does not
+    /// keep the operator out who comes to replace it. Begins anew, if that has failed so far.
+    void vouch(bool on, clock::time_point now);
+
+    /// What it says of itself does not fit what was known: the connection is made anew.
+    void start_over(const failure& why) { connection_->hang_up(why); }
 
     /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
     void bar(std::optional<failure> why) { barred_ = std::move(why); }
 
     /// Fails whatever waits or is under way, and connects no more.
-    void close(const failure& why);
+    void close(const failure& why) noexcept;
 
     void abandon() noexcept;
 
@@ -105,33 +134,40 @@ class node final : private connection::owner {
     };
 
     void on_ready(const greeting& said) override;
-    void on_down(const failure& why) override;
+    void on_down(const failure& why) noexcept override;
     void on_push(resp::view message) override;
     void on_blocked() override { listener_.on_change(*this); }
 
-    void connect(clock::time_point now, state as);
-    void transmit(waiting request, clock::time_point now);
-    void fail_waiting(const failure& why);
-    void expire_waiting(clock::time_point now);
+    void connect(clock::time_point now, state as) noexcept;
+    void accept(waiting& request, clock::time_point now);
+    void transmit(waiting& request, clock::time_point now);
+    void fail_waiting(const failure& why) noexcept;
+    void expire_waiting(clock::time_point now) noexcept;
+    void retire(std::unique_ptr<connection> last) noexcept;
     void notice_hang_up(clock::time_point now);
     [[nodiscard]] bool must_wait(clock::time_point now);
-    [[nodiscard]] std::optional<failure> why_no_vote(clock::time_point now) const;
+    void look_again_if_unfit(const waiting& asked, clock::time_point now);
+    [[nodiscard]] std::optional<failure> why_no_vote(const waiting& request,
+                                                     clock::time_point now) const;
+    [[nodiscard]] failure why_unfit() const;
 
-    boost::asio::io_context& io_;
+    network& network_;
     std::mutex& guard_;
     settings settings_;
     listener& listener_;
 
     state state_ = state::idle;
+    bool tried_ = false;
     std::unique_ptr<connection> connection_;
-    std::vector<std::unique_ptr<connection>> retired_;  // until nobody is inside them any more
-    std::deque<waiting> waiting_;
+    std::unique_ptr<connection> retired_;  // and those before it, until nobody is inside them
+    std::vector<waiting> waiting_;
     core::backoff delay_;
     clock::time_point retry_at_{};
     failure last_failure_;
 
     greeting said_;
     core::server_facts facts_;
+    clock::time_point assessed_at_{};
     core::judge judge_;
     std::optional<failure> barred_;
 };

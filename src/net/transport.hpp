@@ -1,30 +1,29 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "net/endpoint.hpp"
 #include "net/failure.hpp"
-
-namespace boost::asio {
-class io_context;
-}
 
 namespace holdfast::net {
 
-/// One byte stream to a server: TCP, unix socket, or TLS over either.
+/// What a client shows to a server, and what it trusts: only those look inside who made it.
+class credentials {
+  public:
+    virtual ~credentials() = default;
+};
+
+/// One byte stream to a server: TCP, unix socket, TLS over either, or none of these in a test.
 ///
-/// Every call is made with `guard` held; every event is delivered with it held, from whichever
-/// thread runs the io_context, never inside a call but take_in(). After close() no event comes any
+/// Every call is made with the client's lock held; every event is delivered with it held, from
+/// whichever thread drives, never inside a call but take_in(). After close() no event comes any
 /// more. Buffers stay valid until their event or close(): they are kept alive by whoever closes.
 ///
-/// A plain stream can be read in two ways. Whoever drives may poll its descriptor and call
-/// take_in(): three system calls for a request and its answer. Or the io_context polls, after
-/// watch(), along with all else that it does.
+/// A stream can be read in two ways. Whoever drives may poll its descriptor, where it has one, and
+/// call take_in(): three system calls for a request and its answer. Or the environment completes
+/// the read, after watch(), along with all else that it does.
 class transport {
   public:
     class events {
@@ -38,28 +37,21 @@ class transport {
         ~events() = default;
     };
 
-    /// Throws std::system_error, with errc::invalid_option where TLS files cannot be used.
-    static void check(boost::asio::io_context& io, const endpoint& where);
-
-    /// Throws as check() does, if anything has changed since.
-    static std::shared_ptr<transport> make(boost::asio::io_context& io, const endpoint& where,
-                                           std::mutex& guard, events& listener);
-
     virtual ~transport() = default;
 
     virtual void open() = 0;
     virtual void read(std::span<char> into) = 0;
 
-    /// What to poll for a read under way, -1 where only the io_context can tell.
+    /// What to poll for a read under way, -1 where only the environment can tell.
     [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
 
     /// Completes the read with what has arrived, if anything. REQUIRES: descriptor() is not -1.
     virtual void take_in() {}
 
-    /// Lets the io_context complete the read under way, if there is one.
+    /// Lets the environment complete the read under way, if there is one.
     virtual void watch() {}
 
-    /// Writes at once what the kernel takes, from any thread, without an event. Zero where
+    /// Writes at once what the other end takes, from any thread, without an event. Zero where
     /// nothing could be written this way: then write() is the way.
     virtual std::size_t write_now(std::string_view what) noexcept = 0;
     virtual void write(std::string_view what) = 0;

@@ -183,12 +183,13 @@ class url_reader {
     void accept_scheme(const std::string& scheme) {
         if (scheme == "unix") {
             result_.where.transport = endpoint::transport_kind::unix_socket;
-        } else if (scheme == "rediss") {
+        } else if (scheme == "rediss" || scheme == "valkeys") {
             result_.where.tls = true;
         } else if (std::ranges::find(planned_schemes, scheme) != planned_schemes.end()) {
             fail(scheme + ":// is not supported yet: give the redis:// URL of one server");
-        } else if (scheme != "redis") {
-            fail("unknown scheme" + quoted_if_short(scheme) + ": expected redis, rediss or unix");
+        } else if (scheme != "redis" && scheme != "valkey") {
+            fail("unknown scheme" + quoted_if_short(scheme) +
+                 ": expected redis, rediss, valkey, valkeys or unix");
         }
     }
 
@@ -200,7 +201,9 @@ class url_reader {
         if (text_.front() == '/' || (scheme == "unix" && rest.starts_with(':'))) {
             fail("a Unix socket is written unix:///path/to/socket");
         }
-        if ((scheme == "redis" || scheme == "rediss") && rest.starts_with(':')) {
+        const bool ours =
+            scheme == "redis" || scheme == "rediss" || scheme == "valkey" || scheme == "valkeys";
+        if (ours && rest.starts_with(':')) {
             fail_at(rest.substr(1), scheme + ": must be followed by //host:port");
         }
         fail("the URL has no scheme: expected redis://host:port");

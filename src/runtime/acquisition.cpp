@@ -4,8 +4,6 @@
 #include <cassert>
 #include <utility>
 
-#include "holdfast/clock.hpp"
-
 namespace holdfast::runtime {
 namespace {
 
@@ -27,9 +25,27 @@ acquisition::acquisition(engine_pointer through, request wish, listener done)
 
 acquisition::~acquisition() { assert(room_ == nullptr || engine_->in_child()); }
 
-void acquisition::start(core::time_point now) {
+template <typename Step>
+void acquisition::contain(core::time_point now, Step&& step) noexcept {
+    const boost::intrusive_ptr<acquisition> alive(this);
+    try {
+        step();
+    } catch (...) {
+        if (concluded_) return;
+        if (attempt_) attempt_->cancel(now);
+        conclude({.thrown = std::current_exception()}, now);
+    }
+}
+
+void acquisition::start(core::time_point now) noexcept {
     started_at_ = now;
     if (engine_->closed()) return abort();
+    contain(now, [&] { begin(now); });
+}
+
+void acquisition::begin(core::time_point now) {
+    engine_->enroll_timer();
+    enrolled_ = true;
     room_ = &engine_->waiting().enter(request_.what);
     under_way_ = this;
     if (!request_.waits) {
@@ -62,78 +78,82 @@ attempt::denial acquisition::denied_by(core::time_point now) const {
     return there;
 }
 
-void acquisition::cancel(core::time_point now) { step(core::contend::cancelled{}, now); }
-void acquisition::turn(const core::courtesy::gap& left, core::time_point now) {
+void acquisition::cancel(core::time_point now) noexcept { step(core::contend::cancelled{}, now); }
+void acquisition::turn(const core::courtesy::gap& left, core::time_point now) noexcept {
     step(
         core::contend::turn{
             .others = room_->rivals(), .pause = left.pause, .head_start = left.head_start},
         now);
 }
-void acquisition::told(core::node_index where, core::time_point now) {
+void acquisition::told(core::node_index where, core::time_point now) noexcept {
     step(core::contend::told{where}, now);
 }
-void acquisition::due(core::time_point now) { step(core::contend::tick{}, now); }
+void acquisition::due(core::time_point now) noexcept { step(core::contend::tick{}, now); }
 
-void acquisition::abort() { step(core::contend::cancelled{}, clock::now()); }
+void acquisition::abort() noexcept { step(core::contend::cancelled{}, engine_->now()); }
 
-void acquisition::step(const core::contend::event& happened, core::time_point now) {
+void acquisition::step(const core::contend::event& happened, core::time_point now) noexcept {
     if (concluded_) return;
-    carry_out(machine_.step(happened, now, engine_->chance_source().bits64()), now);
+    contain(now, [&] {
+        carry_out(machine_.step(happened, now, engine_->chance_source().bits64()), now);
+    });
 }
 
-void acquisition::decided(const attempt& what, core::time_point now) {
-    const auto verdict = what.machine().outcome();
-    core::contend::attempted outcome{.how = verdict};
-    if (verdict == core::acquire::verdict::contended) {
-        ++engine_->counters().denied;
-        outcome.other = what.rival();
-        denial_ = what.denied_by();
-        denied_at_ = now;
-        room_->denied();
-    }
-    if (verdict == core::acquire::verdict::unreachable) outcome.hopeless = what.why().hopeless;
-    step(outcome, now);
+void acquisition::decided(const attempt& what, core::time_point now) noexcept {
+    contain(now, [&] {
+        const auto verdict = what.outcome();
+        core::contend::attempted outcome{.how = verdict};
+        if (verdict == core::acquire::verdict::contended) {
+            ++engine_->counters().denied;
+            outcome.other = what.rival();
+            denial_ = what.denied_by();
+            denied_at_ = now;
+            room_->denied();
+        }
+        if (verdict == core::acquire::verdict::unreachable) {
+            const auto why = what.why();
+            outcome.hopeless = why.hopeless;
+            outcome.emptied = why.emptied;
+        }
+        step(outcome, now);
+    });
 }
 
 void acquisition::carry_out(const core::contend::decision& next, core::time_point now) {
-    const boost::intrusive_ptr<acquisition> alive(this);
     if (next.what == core::contend::action::finish) return finish(now);
     engine_->set(*this, next.wake_at);
     if (next.what == core::contend::action::attempt) {
         ++attempts_;
-        const attempt::manner how{
-            .listens = next.listens, .inquires = !request_.waits, .tokens = tokens_to_draw()};
-        attempt_ = new attempt(*engine_, request_.what, how, *this);
+        attempt_ = new attempt(*engine_, request_.what,
+                               {.listens = next.listens, .inquires = !request_.waits}, *this);
         attempt_->start(now);
     }
 }
 
-std::uint32_t acquisition::tokens_to_draw() const {
-    const auto here = room_->waiting().size();
-    return core::tokens_for(in_line_ ? here - 1 : here);
-}
+core::hand_off_batch acquisition::batch() const { return room_->batch_for(*this); }
 
 // Nobody can tell the heir from the first holder by the owner token, so its readable part must fit.
-bool acquisition::inherit(const core::estate& left, const hold& from, core::time_point now) {
+bool acquisition::inherit(const core::estate& left, hold& from, core::arrival joined,
+                          core::time_point now) noexcept {
     const auto& wish = *request_.what;
     const bool alike =
         wish.keys.fenced == from.what().keys.fenced && wish.label == from.what().label;
     if (!alike || machine_.current() == core::contend::state::attempting ||
-        !core::may_inherit(left, from.what().timing, wish.timing, now)) {
+        !core::may_inherit(left, from.what().timing, {wish.timing, joined}, now)) {
         return false;
     }
-    inherited_ = {.what = request_.what, .owner = from.owner(), .gained = core::inherit(left)};
+    auto owner = from.hand_off_owner();
+    if (!owner) return false;
+    const boost::intrusive_ptr<acquisition> alive(this);
+    inherited_ = {.what = request_.what, .owner = std::move(*owner), .gained = core::inherit(left)};
     step(core::contend::inherited{}, now);
-    return true;
+    if (!won_) from.take_back_owner(std::move(inherited_->owner));
+    return won_;
 }
 
 void acquisition::finish(core::time_point now) {
-    if (inherited_) return win(std::move(*inherited_), now);
-    if (machine_.outcome() == core::acquire::verdict::held) {
-        return win(
-            {.what = request_.what, .owner = attempt_->give_owner(), .gained = attempt_->gain()},
-            now);
-    }
+    if (inherited_) return win(*inherited_, now);
+    if (machine_.outcome() == core::acquire::verdict::held) return win_attempt(now);
     if (attempt_) attempt_->cancel(now);  // it may still be under way: the caller's time is over
     if (machine_.outcome() == core::acquire::verdict::contended) {
         return conclude({.denied = denied_by(now)}, now);
@@ -154,7 +174,20 @@ net::failure acquisition::why_not() const {
     }
 }
 
-void acquisition::win(hold::grant what, core::time_point now) {
+void acquisition::win_attempt(core::time_point now) {
+    hold::grant what{.what = request_.what, .owner = {}, .gained = attempt_->gain()};
+    try {
+        what.owner = attempt_->give_owner();
+        win(what, now);
+    } catch (...) {
+        attempt_->undo(std::move(what.owner), now);
+        throw;
+    }
+}
+
+// Whatever throws does so first, and leaves the grant as it is.
+void acquisition::win(hold::grant& what, core::time_point now) {
+    engine_->reserve_hold();
     auto lease = std::make_shared<hold>(engine_, *room_, std::move(what), now);
     auto& counters = engine_->counters();
     ++counters.acquired;
@@ -167,16 +200,18 @@ void acquisition::win(hold::grant what, core::time_point now) {
         attempt_->became(lease);
     }
     lease->start(now);
+    won_ = true;
     conclude({.won = std::move(lease)}, now);
 }
 
 // The room comes last: whose turn is next may already be finished when leave() returns.
-void acquisition::conclude(result what, core::time_point now) {
+void acquisition::conclude(result what, core::time_point now) noexcept {
     const auto alive = std::exchange(under_way_, nullptr);
     concluded_ = true;
-    if (what.failed) ++engine_->counters().failed;
+    if (what.failed || what.thrown) ++engine_->counters().failed;
     result_ = std::move(what);
     engine_->cancel(*this);
+    if (std::exchange(enrolled_, false)) engine_->withdraw_timer();
     auto* const from = std::exchange(room_, nullptr);
     if (std::exchange(in_line_, false)) from->leave(*this, now);
     if (from != nullptr) engine_->waiting().exit(*from);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 
@@ -13,6 +14,9 @@ namespace holdfast::runtime {
 ///
 /// The same for blocking and asynchronous callers: they differ in who is told. It keeps itself
 /// alive from start() until it is concluded.
+///
+/// No exception leaves it. What is thrown inside is its result: what it had asked for is released,
+/// the next in line has its turn, and whoever called it, for another caller most often, goes on.
 class acquisition final : public boost::intrusive_ref_counter<acquisition>,
                           private attempt::listener,
                           private contender,
@@ -24,20 +28,22 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
         core::time_point give_up_at = core::never;
     };
 
-    /// What came of it: exactly one of the three.
+    /// What came of it: exactly one of the four.
     struct result {
         std::shared_ptr<hold> won{};
         std::optional<attempt::denial> denied{};
         std::optional<net::failure> failed{};
+        std::exception_ptr thrown{};  // no memory, most likely
     };
     using listener = std::function<void(acquisition&)>;
 
-    /// `done` is called once, with the lock held, perhaps before start() returns.
+    /// `done` is called once, with the lock held, perhaps before start() returns, and must not
+    /// throw.
     acquisition(engine_pointer through, request wish, listener done);
     ~acquisition() override;
 
-    void start(core::time_point now);
-    void cancel(core::time_point now);
+    void start(core::time_point now) noexcept;
+    void cancel(core::time_point now) noexcept;
 
     /// Has not asked the servers yet: others stand before it, or go first.
     [[nodiscard]] bool stands_in_line() const { return in_line_ && attempts_ == 0; }
@@ -45,21 +51,26 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     [[nodiscard]] result take_result() { return std::move(result_); }
 
   private:
-    void decided(const attempt& what, core::time_point now) override;
+    void decided(const attempt& what, core::time_point now) noexcept override;
+    [[nodiscard]] core::hand_off_batch batch() const override;
     [[nodiscard]] core::local_id id() const override { return id_; }
-    void turn(const core::courtesy::gap& left, core::time_point now) override;
-    void told(core::node_index where, core::time_point now) override;
-    void abort() override;
-    bool inherit(const core::estate& left, const hold& from, core::time_point now) override;
-    void due(core::time_point now) override;
+    void turn(const core::courtesy::gap& left, core::time_point now) noexcept override;
+    void told(core::node_index where, core::time_point now) noexcept override;
+    void abort() noexcept override;
+    bool inherit(const core::estate& left, hold& from, core::arrival joined,
+                 core::time_point now) noexcept override;
+    void due(core::time_point now) noexcept override;
 
-    void step(const core::contend::event& happened, core::time_point now);
+    template <typename Step>
+    void contain(core::time_point now, Step&& step) noexcept;
+    void begin(core::time_point now);
+    void step(const core::contend::event& happened, core::time_point now) noexcept;
     void carry_out(const core::contend::decision& next, core::time_point now);
     void finish(core::time_point now);
-    void win(hold::grant what, core::time_point now);
-    [[nodiscard]] std::uint32_t tokens_to_draw() const;
+    void win_attempt(core::time_point now);
+    void win(hold::grant& what, core::time_point now);
     [[nodiscard]] net::failure why_not() const;
-    void conclude(result what, core::time_point now);
+    void conclude(result what, core::time_point now) noexcept;
     [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const;
     [[nodiscard]] attempt::denial denied_by(core::time_point now) const;
 
@@ -78,6 +89,8 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     unsigned attempts_ = 0;
     bool waited_ = false;  // for its turn
     bool in_line_ = false;
+    bool enrolled_ = false;  // as a timer
+    bool won_ = false;
     bool concluded_ = false;
     result result_;
 };

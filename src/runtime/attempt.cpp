@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "holdfast/clock.hpp"
-#include "runtime/cleanup.hpp"
 #include "runtime/failures.hpp"
 #include "runtime/hold.hpp"
 
@@ -35,42 +33,70 @@ attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom)
       machine_({.nodes = through.node_count(), .timing = what_->timing}),
       tracked_(how.listens) {}
 
-void attempt::start(core::time_point now) { carry_out(machine_.start(now), now); }
+void attempt::start(core::time_point now) {
+    if (engine_.roll_call().over()) return carry_out(machine_.start(now), now);
+    engine_.roll_call().wait(this, now);
+}
 
-void attempt::cancel(core::time_point now) {
+void attempt::resume(core::time_point now) noexcept {
+    if (listener_ != nullptr) carry_out(machine_.start(now), now);
+}
+
+void attempt::cancel(core::time_point now) noexcept {
     listener_ = nullptr;
+    if (!started()) return;
     carry_out(machine_.step(core::acquire::cancelled{}, now), now);
+}
+
+void attempt::undo(std::string owner, core::time_point now) noexcept {
+    if (!owner.empty()) owner_ = std::move(owner);
+    release_on(core::node_set::first(engine_.node_count()), now);
 }
 
 std::string attempt::give_owner() { return engine_.node_count() == 1 ? std::move(owner_) : owner_; }
 
 // SET NX PX needs no script, but tells nothing about who holds the key, and reads nothing that the
 // server could tell us about.
-bool attempt::plain(core::node_index node) const {
-    return !what_->keys.fenced && !engine_.node(node).guarded() && !how_.listens;
-}
+bool attempt::plain() const { return !what_->keys.fenced && !how_.listens; }
 
 void attempt::encode(tag request, bool by_text, std::string& out) {
     const auto node = node_in(request);
     const auto how = static_cast<kind>(kind_in(request));
+    if (how == kind::undo) {
+        // By text: nobody may be there to read that the server does not know the script.
+        return wire::release(out, true, what_->keys, owner_);
+    }
     if (how == kind::commit) {
-        wire::commit(out, by_text, what_->keys, owner_, token_in(request), what_->retention);
-    } else if (how == kind::vote && plain(node)) {
+        return wire::commit(out, by_text, what_->keys, owner_, token_in(request), what_->retention);
+    }
+    const auto tokens = batch().tokens;
+    if (how == kind::vote && plain()) {
         wire::set_if_absent(out, what_->keys, owner_, what_->timing.ttl);
     } else {
-        wire::acquire(out, by_text, what_->keys, engine_.node(node).guarded(), owner_,
-                      what_->timing.ttl, what_->retention, how_.tokens);
+        wire::acquire(out, by_text, what_->keys, owner_, what_->timing.ttl, what_->retention,
+                      tokens, engine_.node(node).judge().floor());
     }
 }
 
-bool attempt::wanted(tag) const {
-    if (!machine_.decided()) return true;
+// All nodes are asked for as many tokens, whenever they are: a token is counted back from the last.
+const core::hand_off_batch& attempt::batch() {
+    if (!batch_) batch_ = listener_ != nullptr ? listener_->batch() : core::hand_off_batch{};
+    return *batch_;
+}
+
+bool attempt::wanted(tag request) const {
+    if (!machine_.decided() || static_cast<kind>(kind_in(request)) == kind::undo) return true;
     const auto lease = lease_.lock();
     return lease && !lease->ended();
 }
 
 bool attempt::asks_for_vote(tag request) const {
-    return static_cast<kind>(kind_in(request)) != kind::commit;
+    const auto how = static_cast<kind>(kind_in(request));
+    return how == kind::vote || how == kind::script;
+}
+
+bool attempt::asks_for_token(tag request) const {
+    return what_->keys.fenced && asks_for_vote(request);
 }
 
 bool attempt::asks_to_be_told(tag request) const { return how_.listens && asks_for_vote(request); }
@@ -78,18 +104,31 @@ bool attempt::asks_to_be_told(tag request) const { return how_.listens && asks_f
 void attempt::answered(tag request, std::string_view reply) {
     const auto node = node_in(request);
     const auto how = static_cast<kind>(kind_in(request));
+    if (how == kind::undo) return on_undo(node, wire::read_ownership(resp::view(reply)));
     if (how == kind::commit) {
         return on_commit(node, token_in(request), wire::read_ownership(resp::view(reply)));
     }
-    const bool plainly = how == kind::vote && plain(node);
+    const bool plainly = how == kind::vote && plain();
     on_vote(node, how,
             plainly ? wire::read_set_if_absent(resp::view(reply))
                     : wire::read_acquire(resp::view(reply)));
 }
 
-void attempt::failed(tag request, const net::failure& why) {
-    note(node_in(request), why);
-    step(core::acquire::unknown{node_in(request)});
+// What is in quarantine was not asked: it denies, and there is nothing to clean up.
+void attempt::failed(tag request, const net::failure& why) noexcept {
+    const auto node = node_in(request);
+    if (static_cast<kind>(kind_in(request)) == kind::undo) {
+        return engine_.owed().owe(node, what_, owner_, key_gone_at());
+    }
+    if (why.quarantine) {
+        try {
+            deny(node, {{}, *why.quarantine, true});
+            return step(core::acquire::denied{node});
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): it did not answer, then
+        }
+    }
+    note(node, why);
+    step(core::acquire::unknown{node});
 }
 
 void attempt::on_vote(core::node_index node, kind how, const wire::acquire_answer& answer) {
@@ -98,18 +137,11 @@ void attempt::on_vote(core::node_index node, kind how, const wire::acquire_answe
     }
     if (const auto* other = std::get_if<wire::held>(&answer)) {
         // The script learns who, and for how long. It may even win.
-        if (how_.inquires && how == kind::vote && plain(node) && !machine_.decided()) {
-            ask(node, kind::script, {}, clock::now());
+        if (how_.inquires && how == kind::vote && plain() && !machine_.decided()) {
+            ask(node, kind::script, {}, engine_.now());
             return engine_.submit();
         }
         deny(node, {std::string(other->owner), other->remaining, false});
-    } else if (const auto* wait = std::get_if<wire::quarantined>(&answer)) {
-        tracked_ = false;
-        deny(node, {{}, wait->remaining, true});
-    } else if (std::holds_alternative<wire::unlisted>(answer)) {
-        tracked_ = false;
-        engine_.enlist(node);
-        deny(node, {{}, core::duration{-1}, true});
     } else {
         note(node, std::get<net::failure>(answer));
         return step(core::acquire::unknown{node});
@@ -129,23 +161,35 @@ void attempt::on_commit(core::node_index node, core::fencing_token token,
     }
 }
 
-void attempt::note(core::node_index node, const net::failure& why) {
-    failures_.resize(engine_.node_count());
-    failures_[node.value] = why;
+void attempt::on_undo(core::node_index node, const wire::ownership_answer& answer) {
+    if (const auto* why = std::get_if<net::failure>(&answer)) {
+        engine_.owed().refused(node, what_, owner_, key_gone_at(), *why);
+    } else {
+        engine_.owed().settled(node, owner_);
+    }
+}
+
+void attempt::note(core::node_index node, const net::failure& why) noexcept {
+    try {
+        failures_.resize(engine_.node_count());
+    } catch (const std::bad_alloc&) {
+        return;  // it has failed for no reason that could be told
+    }
+    failures_[node.value] = net::copy_of(why);
 }
 
 void attempt::deny(core::node_index node, denial why) {
-    tracked_ = tracked_ && engine_.node(node).said().tracking;
+    tracked_ = tracked_ && !why.quarantine && engine_.node(node).said().tracking;
     denials_.resize(engine_.node_count());
     denials_[node.value] = std::move(why);
 }
 
-void attempt::step(const core::acquire::event& happened) {
-    const auto now = clock::now();
+void attempt::step(const core::acquire::event& happened) noexcept {
+    const auto now = engine_.now();
     carry_out(machine_.step(happened, now), now);
 }
 
-void attempt::carry_out(const core::acquire::actions& next, core::time_point now) {
+void attempt::carry_out(const core::acquire::actions& next, core::time_point now) noexcept {
     const boost::intrusive_ptr<attempt> alive(this);
     // A node that is known to be out fails at once, and that may decide the attempt: what has not
     // been asked by then must not be, or its grant would follow the release.
@@ -154,23 +198,28 @@ void attempt::carry_out(const core::acquire::actions& next, core::time_point now
     });
     next.commit_on.for_each(
         [&](core::node_index node) { ask(node, kind::commit, next.commit, now); });
-    if (!next.release_on.empty()) {
-        cleanup::start(engine_, next.release_on, what_, owner_,
-                       machine_.started_at() + what_->timing.ttl, now);
-    }
+    if (!next.release_on.empty()) release_on(next.release_on, now);
     if (next.decided && listener_ != nullptr) {
         std::exchange(listener_, nullptr)->decided(*this, now);
     }
 }
 
 void attempt::ask(core::node_index node, kind how, core::fencing_token token,
-                  core::time_point now) {
+                  core::time_point now) noexcept {
     engine_.send(node, this, pack(node, static_cast<std::uint8_t>(how), token), now);
 }
 
+// Nobody waits for it: the answers are read when they would be overdue, at the latest.
+void attempt::release_on(core::node_set nodes, core::time_point now) noexcept {
+    nodes.for_each([&](core::node_index node) { ask(node, kind::undo, {}, now); });
+    engine_.driving().attend_by(engine_.overdue_at());
+}
+
+core::time_point attempt::key_gone_at() const { return machine_.started_at() + what_->timing.ttl; }
+
 core::estate attempt::gain() const {
     return core::found(machine_.started_at(), machine_.valid_until(), machine_.token(),
-                       how_.tokens);
+                       batch_.value_or(core::hand_off_batch{}));
 }
 
 core::rival attempt::rival() const {
@@ -204,21 +253,51 @@ const attempt::denial* attempt::strongest_denial() const {
     return strongest;
 }
 
+// A server in quarantine was not asked. Where those out of reach alone keep a majority from it, it
+// keeps nobody: waiting for its end does not help.
+core::acquire::verdict attempt::outcome() const {
+    const auto decided = machine_.outcome();
+    const bool asked = std::any_of(denials_.begin(), denials_.end(),
+                                   [](const auto& other) { return other && !other->quarantine; });
+    if (decided != core::acquire::verdict::contended || asked) return decided;
+    std::size_t in_reach = 0;
+    core::node_set::first(engine_.node_count()).for_each([&](core::node_index node) {
+        if (engine_.node(node).ready()) ++in_reach;
+    });
+    const bool enough = in_reach >= core::majority(engine_.node_count());
+    return enough ? decided : core::acquire::verdict::unreachable;
+}
+
+// Servers in quarantine that leave a majority keep the lock from nobody: whoever holds it does.
 std::optional<attempt::denial> attempt::denied_by() const {
     const auto* const strongest = strongest_denial();
-    return strongest != nullptr ? std::optional(*strongest) : std::nullopt;
+    if (strongest == nullptr) return std::nullopt;
+    const auto nodes = engine_.node_count();
+    if (!strongest->quarantine || votes_for(*strongest) > nodes - core::majority(nodes)) {
+        return *strongest;
+    }
+    const auto holder = std::find_if(denials_.begin(), denials_.end(),
+                                     [](const auto& other) { return other && !other->quarantine; });
+    return holder != denials_.end() ? *holder : *strongest;
 }
 
 net::failure attempt::why() const {
     auto all = failures_;
-    if (machine_.outcome() == core::acquire::verdict::cancelled) {
+    if (!started() || machine_.outcome() == core::acquire::verdict::cancelled) {
         all.resize(engine_.node_count());
         silent().for_each([&](core::node_index node) {
-            if (!all[node.value]) all[node.value] = net::failure{.message = "no answer yet"};
+            if (!all[node.value]) all[node.value] = why_silent(node);
         });
     }
     return summarize_failures(engine_, all, machine_.granted_by().size(),
                               machine_.denied_by().size());
+}
+
+net::failure attempt::why_silent(core::node_index which) const {
+    const auto& node = engine_.node(which);
+    if (node.was_tried() && !node.ready()) return node.last_failure();
+    if (started() || !node.was_tried()) return {.message = "no answer yet"};
+    return {.message = "not asked before every server was tried"};
 }
 
 core::node_set attempt::silent() const {

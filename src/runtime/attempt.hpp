@@ -19,7 +19,10 @@ class attempt final : public net::exchange {
     class listener {
       public:
         /// Once, with the lock held.
-        virtual void decided(const attempt& what, core::time_point now) = 0;
+        virtual void decided(const attempt& what, core::time_point now) noexcept = 0;
+
+        /// For whom it asks, as of now: the request is about to be written.
+        [[nodiscard]] virtual core::hand_off_batch batch() const = 0;
 
       protected:
         ~listener() = default;
@@ -33,22 +36,31 @@ class attempt final : public net::exchange {
     };
 
     struct manner {
-        bool listens = false;      // asks denying nodes to tell when the key goes away
-        bool inquires = false;     // wants to know who denied it
-        std::uint32_t tokens = 1;  // for itself, and for heirs in this process
+        bool listens = false;   // asks denying nodes to tell when the key goes away
+        bool inquires = false;  // wants to know who denied it
     };
 
     attempt(engine& through, plan_pointer what, manner how, listener& whom);
 
+    /// With the first acquire of a client only after the roll call. Throws std::bad_alloc before
+    /// anything was asked.
     void start(core::time_point now);
+    /// The roll call is over.
+    void resume(core::time_point now) noexcept;
 
     /// The caller gave up: it is cleaned up, and nobody is told.
-    void cancel(core::time_point now);
+    void cancel(core::time_point now) noexcept;
+
+    /// No lease could be made of it: it is cleaned up. `owner`: what give_owner() gave, if it did.
+    /// REQUIRES: held.
+    void undo(std::string owner, core::time_point now) noexcept;
 
     /// The lease that it became: while that lasts, a straggler's vote is still wanted.
     void became(std::weak_ptr<const hold> lease) { lease_ = std::move(lease); }
 
     [[nodiscard]] const core::acquire& machine() const { return machine_; }
+    /// What its machine decided, in the light of why nodes were not asked.
+    [[nodiscard]] core::acquire::verdict outcome() const;
 
     /// The owner token, for the lease. Stragglers are asked under it still; with one node there are
     /// none, and nothing is copied. REQUIRES: held.
@@ -65,34 +77,44 @@ class attempt final : public net::exchange {
 
   private:
     /// A vote is asked for in the cheapest way that the node and the lock allow; where that tells
-    /// too little about the holder, the script asks again.
-    enum class kind : std::uint8_t { vote, script, commit };
+    /// too little about the holder, the script asks again. What is to be undone is released under
+    /// the same owner, which takes no memory.
+    enum class kind : std::uint8_t { vote, script, commit, undo };
 
     void encode(tag request, bool by_text, std::string& out) override;
     [[nodiscard]] bool wanted(tag) const override;
     [[nodiscard]] bool asks_for_vote(tag request) const override;
+    [[nodiscard]] bool asks_for_token(tag request) const override;
     [[nodiscard]] bool asks_to_be_told(tag request) const override;
     void answered(tag request, std::string_view reply) override;
-    void failed(tag request, const net::failure& why) override;
+    void failed(tag request, const net::failure& why) noexcept override;
 
+    [[nodiscard]] const core::hand_off_batch& batch();
     void on_vote(core::node_index node, kind how, const wire::acquire_answer& answer);
     void on_commit(core::node_index node, core::fencing_token token,
                    const wire::ownership_answer& answer);
-    void note(core::node_index node, const net::failure& why);
+    void on_undo(core::node_index node, const wire::ownership_answer& answer);
+    void note(core::node_index node, const net::failure& why) noexcept;
     void deny(core::node_index node, denial why);
-    void step(const core::acquire::event& happened);
-    void carry_out(const core::acquire::actions& next, core::time_point now);
-    void ask(core::node_index node, kind how, core::fencing_token token, core::time_point now);
+    void step(const core::acquire::event& happened) noexcept;
+    void carry_out(const core::acquire::actions& next, core::time_point now) noexcept;
+    void ask(core::node_index node, kind how, core::fencing_token token,
+             core::time_point now) noexcept;
+    void release_on(core::node_set nodes, core::time_point now) noexcept;
+    [[nodiscard]] core::time_point key_gone_at() const;
     [[nodiscard]] const denial* strongest_denial() const;
     [[nodiscard]] std::size_t votes_for(const denial& who) const;
+    [[nodiscard]] bool started() const { return machine_.current() != core::acquire::state::idle; }
     [[nodiscard]] core::node_set silent() const;
-    [[nodiscard]] bool plain(core::node_index node) const;
+    [[nodiscard]] net::failure why_silent(core::node_index which) const;
+    [[nodiscard]] bool plain() const;
 
     engine& engine_;
     plan_pointer what_;
     manner how_;
     listener* listener_;
     std::string owner_;
+    std::optional<core::hand_off_batch> batch_;  // from the first request on
     core::acquire machine_;
     std::weak_ptr<const hold> lease_;
     std::vector<std::optional<net::failure>> failures_;  // one place per node, when first needed

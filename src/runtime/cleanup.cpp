@@ -4,26 +4,35 @@
 
 namespace holdfast::runtime {
 
-void cleanup::start(engine& through, core::node_set where, plan_pointer what, std::string owner,
-                    core::time_point until, core::time_point now) {
-    const boost::intrusive_ptr<net::exchange> self(
-        new cleanup(through, std::move(what), std::move(owner), until));
-    where.for_each([&](core::node_index node) { through.send(node, self, node.value, now); });
+void cleanup::start(engine& through, core::node_index where, debts::release what,
+                    core::time_point now) {
+    through.send(where, new cleanup(through, std::move(what)), where.value, now);
     through.driving().attend_by(through.overdue_at());
 }
 
-cleanup::cleanup(engine& through, plan_pointer what, std::string owner, core::time_point until)
-    : engine_(through), what_(std::move(what)), owner_(std::move(owner)), until_(until) {}
+cleanup::cleanup(engine& through, debts::release what)
+    : engine_(through), release_(std::move(what)) {}
 
 // By text: nobody may be there to read that the server does not know the script.
-void cleanup::encode(tag, bool, std::string& out) { wire::release(out, true, what_->keys, owner_); }
-
-void cleanup::answered(tag request, std::string_view) {
-    engine_.settle_release({static_cast<std::uint8_t>(request)}, owner_);
+void cleanup::encode(tag, bool, std::string& out) {
+    wire::release(out, true, release_.what->keys, release_.owner);
 }
 
-void cleanup::failed(tag request, const net::failure&) {
-    engine_.owe_release({static_cast<std::uint8_t>(request)}, what_, owner_, until_);
+void cleanup::answered(tag asked, std::string_view reply) {
+    const auto node = node_of(asked);
+    const auto& [what, owner, until] = release_;
+    const auto answer = wire::read_ownership(resp::view(reply));
+    if (const auto* why = std::get_if<net::failure>(&answer)) {
+        return engine_.owed().refused(node, what, owner, until, *why);
+    }
+    engine_.owed().settled(node, owner);
+    if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+        engine_.waiting().told(what->keys.lock, node, engine_.now());
+    }
+}
+
+void cleanup::failed(tag asked, const net::failure&) noexcept {
+    engine_.owed().owe(node_of(asked), release_.what, release_.owner, release_.until);
 }
 
 }  // namespace holdfast::runtime

@@ -4,24 +4,23 @@
 
 namespace holdfast::runtime {
 
-/// Releases that nobody waits for: after an attempt that failed, and after a reconnect. What a
-/// node does not take now it is owed, until the key would be gone by itself.
+/// A release that is owed. Whoever waits here may have been denied by the key since, and the server
+/// does not tell us of what we delete ourselves: they are told when it is gone. What the node does
+/// not take now it is owed again.
 class cleanup final : public net::exchange {
   public:
-    static void start(engine& through, core::node_set where, plan_pointer what, std::string owner,
-                      core::time_point until, core::time_point now);
+    static void start(engine& through, core::node_index where, debts::release what,
+                      core::time_point now);
 
   private:
-    cleanup(engine& through, plan_pointer what, std::string owner, core::time_point until);
+    cleanup(engine& through, debts::release what);
 
     void encode(tag request, bool by_text, std::string& out) override;
     void answered(tag request, std::string_view reply) override;
-    void failed(tag request, const net::failure& why) override;
+    void failed(tag request, const net::failure& why) noexcept override;
 
     engine& engine_;
-    plan_pointer what_;
-    std::string owner_;
-    core::time_point until_;
+    debts::release release_;
 };
 
 }  // namespace holdfast::runtime

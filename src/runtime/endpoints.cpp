@@ -5,12 +5,12 @@
 #include <charconv>
 #include <map>
 #include <string_view>
-#include <system_error>
 
 #include "core/node_set.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "net/url.hpp"
+#include "runtime/failures.hpp"
 #include "runtime/plan.hpp"
 
 namespace holdfast::runtime {
@@ -18,8 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using parameters = std::map<std::string, std::string>;
-
-[[noreturn]] void refuse(errc code, const std::string& why) { throw std::system_error(code, why); }
 
 struct duration_parameter {
     std::string_view name;
@@ -33,9 +31,18 @@ constexpr std::array<duration_parameter, 5> duration_parameters{
      {"max_ttl", &options::max_ttl},
      {"guard_time", &options::guard_time}}};
 
-constexpr std::array<std::string_view, 7> known_parameters{
-    "node_timeout", "connect_timeout", "patience", "max_ttl",
-    "guard_time",   "restart_guard",   "drift"};
+struct switch_parameter {
+    std::string_view name;
+    void (*take)(options& into, bool on);
+};
+
+constexpr std::array<switch_parameter, 2> switch_parameters{
+    {{"restart_guard", [](options& into, bool on) { into.restart_guard = on; }},
+     {"allow_eviction", [](options& into, bool on) { into.allow_eviction = on; }}}};
+
+constexpr std::array<std::string_view, 8> known_parameters{
+    "node_timeout", "connect_timeout", "patience",       "max_ttl",
+    "guard_time",   "restart_guard",   "allow_eviction", "drift"};
 
 milliseconds read_duration(const std::string& name, const std::string& value) {
     const auto read = parse_duration(value);
@@ -68,8 +75,9 @@ void take_over(const parameters& given, options& settings) {
         const auto found = given.find(std::string(name));
         if (found != given.end()) settings.*where = read_duration(found->first, found->second);
     }
-    if (const auto guard = given.find("restart_guard"); guard != given.end()) {
-        settings.restart_guard = read_switch(guard->first, guard->second);
+    for (const auto& [name, take] : switch_parameters) {
+        const auto found = given.find(std::string(name));
+        if (found != given.end()) take(settings, read_switch(found->first, found->second));
     }
     if (const auto drift = given.find("drift"); drift != given.end()) {
         settings.drift_per_mille = read_drift(drift->second);

@@ -5,11 +5,8 @@
 #include <utility>
 
 #include "fork_guard.hpp"
-#include "holdfast/clock.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
-#include "runtime/cleanup.hpp"
-#include "runtime/enlistment.hpp"
 #include "runtime/farewell.hpp"
 #include "runtime/heartbeat.hpp"
 #include "runtime/hold.hpp"
@@ -18,6 +15,7 @@ namespace holdfast::runtime {
 namespace {
 
 constexpr core::duration longest_farewell = std::chrono::milliseconds(100);
+constexpr std::size_t first_holds = 16;
 constexpr int silence_factor = 3;  // unanswered for so many node timeouts: the server is gone
 
 core::node_index index_of(const net::node& which) {
@@ -26,23 +24,35 @@ core::node_index index_of(const net::node& which) {
 
 }  // namespace
 
-engine::engine(options given) : engine(resolve(std::move(given))) {}
+engine::engine(std::shared_ptr<environment> around, options given, net::purpose what_for)
+    : engine(std::move(around), resolve(std::move(given)), what_for) {}
 
-engine::engine(resolved what)
+engine::engine(std::shared_ptr<environment> around, resolved what, net::purpose what_for)
     : settings_(std::move(what.settings)),
       node_timeout_(settings_.node_timeout),
       generation_(fork_generation()),
-      driver_(guard_, static_cast<driver::machinery&>(*this)) {
-    for (const auto& where : what.endpoints) make_node(where, what.endpoints.size() == 1);
-    if (*settings_.restart_guard) heartbeat_ = std::make_unique<heartbeat>(*this);
+      environment_(std::move(around)),
+      driver_(environment_->make_driver(guard_, static_cast<driver::machinery&>(*this))) {
+    for (const auto& where : what.endpoints) {
+        make_node(where, what.endpoints.size() == 1, what_for);
+    }
+    timers_.enroll();  // for what is owed
+    if (nodes_.size() == 1) {
+        roll_call_.stop();  // it has nobody to be mistaken for
+    } else {
+        timers_.enroll();
+    }
+    if (!*settings_.restart_guard || what_for != net::purpose::lock) return;
+    timers_.enroll();
+    heartbeat_ = std::make_unique<heartbeat>(*this);
 }
 
 engine::~engine() {
     if (in_child()) return;
-    driver_.stop();
+    driver_->stop();
 }
 
-void engine::make_node(const net::endpoint& where, bool patient) {
+void engine::make_node(const net::endpoint& where, bool patient, net::purpose what_for) {
     net::node::settings how{
         .index = nodes_.size(),
         .link = {.where = where,
@@ -52,10 +62,11 @@ void engine::make_node(const net::endpoint& where, bool patient) {
                             .max_ttl = settings_.max_ttl,
                             .guard_time = settings_.guard_time,
                             .clock = {.drift_per_mille = settings_.drift_per_mille}},
+                 .what_for = what_for,
                  .connect_timeout = settings_.connect_timeout,
                  .silence_limit = node_timeout_ * silence_factor},
         .patient = patient};
-    nodes_.push_back(std::make_unique<net::node>(driver_.io(), guard_, std::move(how),
+    nodes_.push_back(std::make_unique<net::node>(*environment_, guard_, std::move(how),
                                                  static_cast<net::node::listener&>(*this)));
 }
 
@@ -67,87 +78,77 @@ void engine::close() noexcept {
         if (stage_ != stage::open) return;
         stage_ = stage::closing;
         rooms_.abort_all();
+        debts_.pay_now(now());
         hear_out(held);
         stage_ = stage::closed;
         fail_everything();
     }
-    driver_.stop();
+    driver_->stop();
 }
 
 // A server that cannot write to a connection any more does not read on either: hanging up before
 // the answers are there can take with it what was asked last, and that is releases.
-void engine::hear_out(std::unique_lock<std::mutex>& lock) {
+void engine::hear_out(std::unique_lock<std::mutex>& lock) noexcept {
     core::node_set owing;
     for (const auto& node : nodes_) {
         if (node->has_unsent() || node->answers_on_their_way()) owing.insert(index_of(*node));
     }
-    farewell::wait(*this, owing, clock::now() + longest_farewell, lock);
+    try {
+        farewell::wait(*this, owing, now() + longest_farewell, lock);
+    } catch (const std::bad_alloc&) {
+        flush();  // without hearing what comes of it
+    }
 }
 
-void engine::fail_everything() {
-    const auto now = clock::now();
+void engine::fail_everything() noexcept {
+    const auto now = this->now();
     if (heartbeat_) heartbeat_->stop();
-    for (const auto& node : nodes_) {
-        node->close({.code = errc::closed, .message = "the client was closed"});
-    }
-    for (auto* const lease : std::vector(holds_)) lease->lose(now);
+    debts_.stop();
+    auto why = net::no_answer("the client was closed");
+    why.code = errc::closed;
+    for (const auto& node : nodes_) node->close(why);
+    roll_call_.end(now);  // whoever waits there is told by the nodes
+    for (auto left = holds_.size(); left > 0; --left) holds_[left - 1]->lose(now);
 }
 
 void engine::send(core::node_index to, boost::intrusive_ptr<net::exchange> who,
-                  net::exchange::tag request, core::time_point now) {
+                  net::exchange::tag request, core::time_point now) noexcept {
     auto& node = *nodes_[to.value];
     // The first contact takes a connection, and so does every one with the only node there is.
-    const bool first = node.never_tried() || (nodes_.size() == 1 && !node.ready());
+    const bool first = !node.was_tried() || (nodes_.size() == 1 && !node.ready());
     const auto patience = first ? core::duration(settings_.connect_timeout) : core::duration{0};
     node.send(std::move(who), request, now + patience + node_timeout_, now);
 }
 
 // While somebody drives and answers are on their way, the next of them brings a flush, and whoever
 // is about to drive begins with one: requests of many callers then share one write.
-void engine::submit() {
-    if (driver_.about_to_drive()) return;
+void engine::submit() noexcept {
+    if (driver_->about_to_drive()) return;
     for (const auto& node : nodes_) {
-        if (!driver_.driving() || !node->answers_on_their_way()) node->flush();
+        if (!driver_->driving() || !node->answers_on_their_way()) node->flush();
     }
 }
 
-void engine::owe_release(core::node_index to, plan_pointer what, std::string owner,
-                         core::time_point until) {
-    if (!closed()) debts_.owe(to, {std::move(what), std::move(owner), until}, until);
-}
-
-void engine::settle_release(core::node_index by, const std::string& owner) {
-    debts_.settled(by, {.what = nullptr, .owner = owner, .until = {}});
-}
-
-void engine::pay_debts(core::node_index to, core::time_point now) {
-    std::vector<debt> due;  // sending one may fail at once, and owe it again
-    debts_.due(to, now, [&](const debt& each) { due.push_back(each); });
-    for (auto& [what, owner, until] : due) {
-        cleanup::start(*this, core::node_set::of(to), std::move(what), std::move(owner), until,
-                       now);
-    }
-}
-
-void engine::enlist(core::node_index which) {
-    const auto& node = *nodes_[which.value];
-    boost::intrusive_ptr<net::exchange> request(
-        new enlistment(node.facts().run_id, nodes_[which.value]->judge().quarantine()));
-    send(which, std::move(request), which.value, clock::now());
-}
-
-void engine::set(timer& which, core::time_point when) {
+void engine::set(timer& which, core::time_point when) noexcept {
     timers_.set(which, when);
-    if (when != core::never) driver_.attend_by(when);
+    if (when != core::never) driver_->attend_by(when);
 }
 
-void engine::enter(hold& lease) {
+void engine::reserve_hold() {
+    if (holds_.size() == holds_.capacity())
+        holds_.reserve(std::max(first_holds, 2 * holds_.size()));
+    timers_.reserve();
+}
+
+void engine::enter(hold& lease) noexcept {
+    timers_.enroll();
     holds_.push_back(&lease);
     lease.place(holds_.size() - 1);
     ++statistics_.held_now;
 }
 
-void engine::leave(hold& lease) {
+void engine::leave(hold& lease) noexcept {
+    timers_.withdraw();
     holds_[lease.place()] = holds_.back();
     holds_.back()->place(lease.place());
     holds_.pop_back();
@@ -163,12 +164,30 @@ void engine::log(log_level level, std::string_view event, std::string_view messa
     }
 }
 
-void engine::abandon() noexcept {
-    for (const auto& node : nodes_) node->abandon();
-    driver_.abandon();
+void engine::log_of(core::node_index node, log_level level, std::string_view event,
+                    std::string_view message, std::string_view key) const noexcept {
+    if (!settings_.log) return;
+    try {
+        log(level, event, message, key, nodes_[node.value]->name());
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line less in the log
+    }
 }
 
-void engine::flush() {
+net::failure engine::named(core::node_index which, const net::failure& why) const noexcept {
+    auto copy = net::copy_of(why);
+    try {
+        copy.message.insert(0, nodes_[which.value]->name() + ": ");
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): then without its name
+    }
+    return copy;
+}
+
+void engine::abandon() noexcept {
+    for (const auto& node : nodes_) node->abandon();
+    driver_->abandon();
+}
+
+void engine::flush() noexcept {
     for (const auto& node : nodes_) node->flush();
 }
 
@@ -183,7 +202,7 @@ bool engine::list_sources(std::vector<driver::source>& all) {
 }
 
 // Meanwhile the descriptor may be another connection's, or nobody's.
-void engine::take_in(const driver::source& from) {
+void engine::take_in(const driver::source& from) noexcept {
     auto& node = *nodes_[from.whose];
     if (!node.silent() && node.descriptor() == from.descriptor) node.take_in();
 }
@@ -194,7 +213,7 @@ void engine::watch_sources() {
     }
 }
 
-void engine::fire(core::time_point now) {
+void engine::fire(core::time_point now) noexcept {
     if (stage_ == stage::closed) return;
     for (const auto& node : nodes_) node->expire(now);
     timers_.fire(now);
@@ -217,25 +236,32 @@ bool engine::unattended() const {
 void engine::on_ready(net::node& which) {
     ++statistics_.connected;
     log(log_level::info, "connected", "connected", {}, which.name());
-    const auto now = clock::now();
-    if (which.said().quarantine.count() > 0) {
-        log(log_level::warning, "quarantined",
-            "restarted or new: it grants nothing for " + format_duration(which.said().quarantine),
-            {}, which.name());
-    }
+    const auto now = this->now();
+    tell_of_quarantine(which, now);
     bar_conflicts();
     if (heartbeat_) heartbeat_->start(now);
-    pay_debts(index_of(which), now);
-    // What the server would have told us meanwhile is lost: look again.
-    rooms_.told_all(index_of(which), now);
+    debts_.pay(index_of(which), now);
+    roll_call_.heard();
 }
 
-// Two votes of one server are one vote. Until somebody mends the list, nobody gets a lock by it.
+void engine::tell_of_quarantine(net::node& which, core::time_point now) {
+    if (which.judge().at(now) != core::judge::standing::quarantined) return;
+    const auto left = which.judge().quarantined_until() - now;
+    log(log_level::warning, "quarantined",
+        "restarted, emptied or new: it is asked for nothing for " +
+            format_duration(std::chrono::ceil<std::chrono::milliseconds>(left)),
+        {}, which.name());
+}
+
+// What the server would have told us meanwhile is lost: look again, behind our own releases, since
+// it does not tell us of what we delete ourselves.
+void engine::on_caught_up(net::node& which) { rooms_.told_all(index_of(which), now()); }
+
+// Two votes of one server are one vote. Until somebody mends the list, nobody gets a lock by it:
+// a server that is away for the moment is the one that it was.
 void engine::bar_conflicts() {
     std::vector<core::server_facts> facts;
-    for (const auto& node : nodes_) {
-        facts.push_back(node->ready() ? node->facts() : core::server_facts{});
-    }
+    for (const auto& node : nodes_) facts.push_back(node->facts());
     const auto found = core::find_conflict(facts);
     std::optional<net::failure> why;
     if (found) {
@@ -249,17 +275,25 @@ void engine::bar_conflicts() {
     for (const auto& node : nodes_) node->bar(why);
 }
 
-void engine::on_down(net::node& which, const net::failure& why) {
-    log(log_level::warning, "disconnected", why.message, {}, which.name());
-    driver_.attend_by(which.wake_at());
+void engine::on_down(net::node& which, const net::failure& why) noexcept {
+    log_of(index_of(which), log_level::warning, "disconnected", why.message);
+    roll_call_.heard();
+    driver_->attend_by(which.wake_at());
+}
+
+std::uint64_t engine::chance() noexcept {
+    try {
+        return entropy_.bits64();
+    } catch (const std::system_error&) {  // no entropy: whatever the clock shows parts rivals, too
+        return static_cast<std::uint64_t>(now().time_since_epoch().count());
+    }
 }
 
 void engine::on_push(net::node& which, resp::view message) {
     const auto what = message.at(0);
     const auto keys = message.at(1);
     if (!what || what->text() != "invalidate" || !keys) return;
-    const auto now = clock::now();
-    if (keys->is_null()) return rooms_.told_all(index_of(which), now);
+    const auto now = this->now();
     for (const auto key : *keys) rooms_.told(key.text(), index_of(which), now);
 }
 

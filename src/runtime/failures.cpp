@@ -19,6 +19,20 @@ errc common_code(std::span<const std::optional<net::failure>> by_node) {
     return common.value_or(errc::unreachable);
 }
 
+std::size_t count(std::span<const std::optional<net::failure>> by_node, bool net::failure::*what) {
+    return static_cast<std::size_t>(std::count_if(
+        by_node.begin(), by_node.end(), [&](const auto& why) { return why && (*why).*what; }));
+}
+
+/// It is about the list of servers, and names them: no matter which of them was asked.
+bool names_servers(engine& through, const std::string& message) {
+    for (std::size_t n = 0; n < through.node_count(); ++n) {
+        const auto name = through.node({static_cast<std::uint8_t>(n)}).name();
+        if (message.starts_with(name + " and ")) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 net::failure summarize_failures(engine& through,
@@ -26,17 +40,20 @@ net::failure summarize_failures(engine& through,
                                 std::size_t granted, std::size_t denied) {
     const auto nodes = through.node_count();
     const auto needed = core::majority(nodes);
-    const auto hopeless = static_cast<std::size_t>(std::count_if(
-        by_node.begin(), by_node.end(), [](const auto& why) { return why && why->hopeless; }));
-    net::failure all{common_code(by_node), {}, hopeless > nodes - needed};
-    if (nodes > 1) all.message = "quorum of " + std::to_string(nodes) + " unreachable: ";
+    const auto hopeless = count(by_node, &net::failure::hopeless);
+    const auto emptied = count(by_node, &net::failure::emptied);
+    net::failure all{common_code(by_node), {}, hopeless > nodes - needed, emptied > nodes - needed};
+    if (nodes > 1) all.message = "no majority of " + std::to_string(nodes) + " servers: ";
     if (granted > 0) all.message += std::to_string(granted) + " granted, ";
     if (denied > 0) all.message += std::to_string(denied) + " denied, ";
     const char* separator = "";
     for (std::size_t n = 0; n < by_node.size(); ++n) {
         if (!by_node[n]) continue;
+        const auto& said = by_node[n]->message;
+        const bool of_all = names_servers(through, said);
+        if (of_all && all.message.find(said) != all.message.npos) continue;
         const auto name = through.node({static_cast<std::uint8_t>(n)}).name();
-        all.message += separator + name + (nodes > 1 ? " " : ": ") + by_node[n]->message;
+        all.message += separator + (of_all ? said : name + ": " + said);
         separator = ", ";
     }
     if (nodes > 1) all.message += " (need " + std::to_string(needed) + ")";
@@ -44,5 +61,12 @@ net::failure summarize_failures(engine& through,
 }
 
 void raise(const net::failure& why) { throw std::system_error(why.code, why.message); }
+void refuse(errc code, const std::string& why) { throw std::system_error(code, why); }
+
+std::string said_by(const std::system_error& thrown) {
+    std::string text = thrown.what();
+    const auto end = text.rfind(": " + thrown.code().message());
+    return text.substr(0, end);
+}
 
 }  // namespace holdfast::runtime

@@ -2,17 +2,25 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <system_error>
 
 #include "runtime/engine.hpp"
 
 namespace holdfast::runtime {
 
 /// One failure for those of all nodes: what a single node said, or for a quorum
-/// `quorum of 5 unreachable: 2 granted, 127.0.0.1:7003 connection refused, ... (need 3)`.
+/// `no majority of 5 servers: 2 granted, 127.0.0.1:7003: connection refused, ... (need 3)`.
 net::failure summarize_failures(engine& through,
                                 std::span<const std::optional<net::failure>> by_node,
                                 std::size_t granted, std::size_t denied);
 
 [[noreturn]] void raise(const net::failure& why);
+
+/// What was asked for cannot be, and its caller has to change that.
+[[noreturn]] void refuse(errc code, const std::string& why);
+
+/// What was said when it was thrown, without what its code says.
+std::string said_by(const std::system_error& thrown);
 
 }  // namespace holdfast::runtime

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/node_set.hpp"
-#include "holdfast/clock.hpp"
 #include "net/exchange.hpp"
 #include "resp/encoder.hpp"
 #include "runtime/engine.hpp"
@@ -22,21 +21,24 @@ class farewell final : public net::exchange, private timer {
                      std::unique_lock<std::mutex>& lock) {
         if (whom.empty()) return;
         const boost::intrusive_ptr<farewell> self(new farewell(through, whom));
+        through.enroll_timer();
         whom.for_each(
-            [&](core::node_index node) { through.send(node, self, node.value, clock::now()); });
+            [&](core::node_index node) { through.send(node, self, node.value, through.now()); });
         through.set(*self, until);
         through.submit();
         through.driving().wait(lock, self->waiter_);
         through.cancel(*self);
+        through.withdraw_timer();
     }
 
   private:
-    farewell(engine& through, core::node_set whom) : driver_(through.driving()), missing_(whom) {}
+    farewell(engine& through, core::node_set whom)
+        : driver_(through.driving()), missing_(whom), waiter_(driver_) {}
 
     void encode(tag, bool, std::string& out) override { resp::append_command(out, {"PING"}); }
     void answered(tag node, std::string_view) override { gone(node); }
-    void failed(tag node, const net::failure&) override { gone(node); }
-    void due(core::time_point) override { finish(); }
+    void failed(tag node, const net::failure&) noexcept override { gone(node); }
+    void due(core::time_point) noexcept override { finish(); }
 
     void gone(tag node) {
         missing_.erase({static_cast<std::uint8_t>(node)});

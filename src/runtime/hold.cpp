@@ -4,7 +4,6 @@
 #include <cassert>
 #include <utility>
 
-#include "holdfast/clock.hpp"
 #include "runtime/renewal.hpp"
 
 namespace holdfast::runtime {
@@ -26,6 +25,29 @@ core::keeper::config keeping(const plan& what, core::time_point sent_at) {
 
 }  // namespace
 
+/// Not under the lock: callbacks registered with the token may call back into the client.
+class hold::announcement final : public callback {
+  public:
+    [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+
+    /// At once. REQUIRES: nobody has the token yet.
+    void make() { stop_.request_stop(); }
+
+    void make_by(driver& which, std::shared_ptr<announcement> self) noexcept {
+        self_ = std::move(self);
+        which.call_back(*this);
+    }
+
+  private:
+    void run() override {
+        const auto alive = std::move(self_);
+        stop_.request_stop();
+    }
+
+    std::stop_source stop_;
+    std::shared_ptr<announcement> self_;  // until it was made
+};
+
 hold::hold(engine_pointer through, room& where, grant won, core::time_point now)
     : engine_(std::move(through)),
       grant_(std::move(won)),
@@ -44,6 +66,42 @@ bool hold::lost(core::time_point now) const {
     return gone_.load(std::memory_order_acquire) || now >= valid_until() || engine_->in_child();
 }
 
+// A child's own memory says nothing about what its parent does with the lease.
+const std::string& hold::show_owner() noexcept {
+    static const std::string none;
+    if (engine_->in_child()) {
+        const bool known = owner_state_.load(std::memory_order_acquire) == owner_state::shown;
+        return known ? grant_.owner : none;
+    }
+    auto was = owner_state::unseen;
+    owner_state_.compare_exchange_strong(was, owner_state::shown, std::memory_order_acq_rel);
+    if (was != owner_state::handed_off) return grant_.owner;
+    const auto lock = engine_->lock();
+    try {
+        if (grant_.owner.empty()) {
+            grant_.owner = make_owner_token(engine_->chance_source(), engine_->signature(),
+                                            grant_.what->label);
+        }
+        return grant_.owner;
+    } catch (...) {
+        return none;  // which is nobody's, either
+    }
+}
+
+std::optional<std::string> hold::hand_off_owner() {
+    auto was = owner_state::unseen;
+    if (!owner_state_.compare_exchange_strong(was, owner_state::handed_off,
+                                              std::memory_order_acq_rel)) {
+        return std::nullopt;
+    }
+    return std::exchange(grant_.owner, {});
+}
+
+void hold::take_back_owner(std::string owner) noexcept {
+    grant_.owner = std::move(owner);
+    owner_state_.store(owner_state::unseen, std::memory_order_release);
+}
+
 std::stop_token hold::stop_token() {
     if (engine_->in_child()) {
         std::stop_source lost;
@@ -51,22 +109,22 @@ std::stop_token hold::stop_token() {
         return lost.get_token();
     }
     const auto lock = engine_->lock();
-    if (!stop_) {
-        stop_.emplace();
-        if (announced()) stop_->request_stop();  // nobody can have registered a callback yet
+    if (!announcement_) {
+        announcement_ = std::make_shared<announcement>();
+        if (announced()) announcement_->make();
     }
-    return stop_->get_token();
+    return announcement_->token();
 }
 
-void hold::start(core::time_point now) {
+void hold::start(core::time_point now) noexcept {
     engine_->enter(*this);
     room_->took(*this);
     carry_out(keeper_.due(now), now);
 }
 
-void hold::due(core::time_point now) { carry_out(keeper_.due(now), now); }
+void hold::due(core::time_point now) noexcept { carry_out(keeper_.due(now), now); }
 
-void hold::renewed(const core::renew& attempt, core::time_point now) {
+void hold::renewed(const core::renew& attempt, core::time_point now) noexcept {
     if (ended_) return;
     if (attempt.current() == core::renew::state::extended) ++engine_->counters().renewed;
     const auto next = keeper_.renewed(attempt, now);
@@ -74,45 +132,56 @@ void hold::renewed(const core::renew& attempt, core::time_point now) {
     carry_out(next, now);
 }
 
+void hold::found_gone(core::time_point now) noexcept {
+    if (!ended_) carry_out(keeper_.found_gone(), now);
+}
+
 core::estate hold::estate(core::time_point now) const {
     auto left = grant_.gained;
     const bool sound = keeper_.current() == core::keeper::state::held && !lost(now);
     left.unchanged = left.unchanged && sound;
+    left.shown = owner_state_.load(std::memory_order_acquire) == owner_state::shown;
     return left;
 }
 
-void hold::carry_out(const core::keeper::decision& next, core::time_point now) {
-    switch (next.what) {
-        case core::keeper::action::none: break;
-        case core::keeper::action::renew: renewal::start(shared_from_this(), next.ttl, now); break;
-        case core::keeper::action::announce: announce(); break;
-        case core::keeper::action::lose: return lose(now);
-    }
+// The timer comes first: a renewal may be decided at once, and then sets it again.
+void hold::carry_out(const core::keeper::decision& next, core::time_point now) noexcept {
+    if (next.what == core::keeper::action::lose) return lose(now);
     if (!ended_ && keeper_.current() != core::keeper::state::lost) {
         engine_->set(*this, next.wake_at);
     }
+    if (next.what == core::keeper::action::renew) renew(next.ttl, now);
+    if (next.what == core::keeper::action::announce) announce();
 }
 
-void hold::announce() {
+void hold::renew(core::duration ttl, core::time_point now) noexcept {
+    try {
+        renewal::start(shared_from_this(), ttl, now);
+    } catch (const std::bad_alloc&) {
+        carry_out(keeper_.not_renewed(now), now);
+    }
+}
+
+void hold::announce() noexcept {
     if (announced_.exchange(true, std::memory_order_acq_rel)) return;
-    engine_->log(log_level::warning, "lease_ending",
-                 "the lease will not be renewed; its deadline is near", grant_.what->keys.lock);
-    if (!stop_) return;
-    // Not under the lock: callbacks registered with the token may call back into the client.
-    engine_->driving().call_back([stop = *stop_]() mutable { stop.request_stop(); });
+    if (!gone_.load(std::memory_order_acquire)) {
+        engine_->log(log_level::warning, "lease_ending",
+                     "the lease will not be renewed; its deadline is near", grant_.what->name());
+    }
+    if (announcement_) announcement_->make_by(engine_->driving(), announcement_);
 }
 
-void hold::lose(core::time_point now) {
+void hold::lose(core::time_point now) noexcept {
     if (gone_.exchange(true, std::memory_order_acq_rel)) return;
     ++engine_->counters().lost;
     depart(now);
-    engine_->log(log_level::error, "lease_lost", "the lease is lost", grant_.what->keys.lock);
+    engine_->log(log_level::error, "lease_lost", "the lease is lost", grant_.what->name());
     announce();
     engine_->cancel(*this);
     vacate(now);
 }
 
-bool hold::end(core::time_point now) {
+bool hold::end(core::time_point now) noexcept {
     if (std::exchange(ended_, true)) return false;
     keeper_.close();
     engine_->cancel(*this);
@@ -120,19 +189,19 @@ bool hold::end(core::time_point now) {
     return true;
 }
 
-void hold::depart(core::time_point now) {
+void hold::depart(core::time_point now) noexcept {
     if (std::exchange(departed_, true)) return;
     engine_->counters().hold_time.add(now - acquired_at_);
     engine_->leave(*this);
 }
 
-bool hold::pass_on(const core::estate& left, core::time_point now) {
+bool hold::pass_on(const core::estate& left, core::time_point now) noexcept {
     if (room_ == nullptr || !room_->pass_on(*this, left, now)) return false;
     engine_->waiting().exit(*std::exchange(room_, nullptr));
     return true;
 }
 
-void hold::vacate(core::time_point now) {
+void hold::vacate(core::time_point now) noexcept {
     auto* const from = std::exchange(room_, nullptr);
     if (from == nullptr) return;
     from->freed(*this, now);

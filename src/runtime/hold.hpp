@@ -31,10 +31,14 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     /// Without the lock.
     [[nodiscard]] const plan& what() const { return *grant_.what; }
     [[nodiscard]] const plan_pointer& shared_plan() const { return grant_.what; }
+    /// As the servers know it. Who takes it over within the process has it then, and this one none.
     [[nodiscard]] const std::string& owner() const { return grant_.owner; }
     [[nodiscard]] std::shared_ptr<const std::string> shared_owner() const {
         return {shared_from_this(), &grant_.owner};
     }
+    /// The same, for its holder to show to others: nobody takes it over any more. Where somebody
+    /// has, it is one that no server has ever seen.
+    [[nodiscard]] const std::string& show_owner() noexcept;
     [[nodiscard]] core::fencing_token token() const { return grant_.gained.token; }
     [[nodiscard]] const core::estate& gained() const { return grant_.gained; }
     [[nodiscard]] core::local_id id() const { return id_; }
@@ -46,8 +50,12 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] std::stop_token stop_token();  // takes the lock
 
     /// With the lock held.
-    void start(core::time_point now);
-    void renewed(const core::renew& attempt, core::time_point now);
+    /// Leaves the owner token to an heir, unless it has been shown.
+    [[nodiscard]] std::optional<std::string> hand_off_owner();
+    /// The heir could not use it.
+    void take_back_owner(std::string owner) noexcept;
+    void start(core::time_point now) noexcept;  // REQUIRES: engine::reserve_hold()
+    void renewed(const core::renew& attempt, core::time_point now) noexcept;
     /// The servers are being asked to change its ttl.
     void changing() { grant_.gained.unchanged = false; }
 
@@ -55,16 +63,19 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] core::estate estate(core::time_point now) const;
 
     /// Released, detached, or the client is closed. Returns false if it had ended before.
-    bool end(core::time_point now);
-    void lose(core::time_point now);
+    bool end(core::time_point now) noexcept;
+    /// A majority says that its key is another's, or nobody's.
+    void found_gone(core::time_point now) noexcept;
+    void lose(core::time_point now) noexcept;
     /// Nothing of it is believed from now on: its release is on its way.
     void disown() { gone_.store(true, std::memory_order_release); }
     [[nodiscard]] bool ended() const { return ended_; }
+    [[nodiscard]] bool released() const { return ended_ && gone_.load(std::memory_order_acquire); }
 
     /// Somebody else's turn: to go on with what it leaves, if anybody of this process can, or to
     /// ask the servers.
-    bool pass_on(const core::estate& left, core::time_point now);
-    void vacate(core::time_point now);
+    bool pass_on(const core::estate& left, core::time_point now) noexcept;
+    void vacate(core::time_point now) noexcept;
 
     /// Where the engine keeps it, for a quick goodbye.
     [[nodiscard]] std::size_t place() const { return place_; }
@@ -74,10 +85,14 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] core::time_point key_gone_at() const;
 
   private:
-    void due(core::time_point now) override;
-    void carry_out(const core::keeper::decision& next, core::time_point now);
-    void announce();
-    void depart(core::time_point now);  // held no longer
+    enum class owner_state : std::uint8_t { unseen, shown, handed_off };
+    class announcement;
+
+    void due(core::time_point now) noexcept override;
+    void carry_out(const core::keeper::decision& next, core::time_point now) noexcept;
+    void renew(core::duration ttl, core::time_point now) noexcept;
+    void announce() noexcept;
+    void depart(core::time_point now) noexcept;  // held no longer
 
     engine_pointer engine_;
     grant grant_;
@@ -88,10 +103,11 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     std::atomic<core::time_point> valid_until_;
     std::atomic<bool> gone_ = false;  // found out or given up before the deadline
     std::size_t place_ = 0;
+    std::atomic<owner_state> owner_state_ = owner_state::unseen;
     bool ended_ = false;
     bool departed_ = false;
     std::atomic<bool> announced_ = false;
-    std::optional<std::stop_source> stop_;  // made when first asked for
+    std::shared_ptr<announcement> announcement_;  // made when first asked for
 };
 
 }  // namespace holdfast::runtime

@@ -1,32 +1,15 @@
 #include "runtime/owner_token.hpp"
 
-#include <pwd.h>
-#include <sys/random.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
+
+#include "holdfast/detail/utf8.hpp"
+#include "runtime/environment.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
 constexpr std::size_t random_digits = 40;
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-    return name.data();
-}
-
-std::string user_name() {
-    std::array<char, 4096> buffer{};
-    passwd entry{};
-    passwd* found = nullptr;
-    ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
-    return found != nullptr ? found->pw_name : std::to_string(::geteuid());
-}
 
 }  // namespace
 
@@ -37,13 +20,7 @@ const std::uint8_t* entropy::draw(std::size_t bytes) {
 }
 
 void entropy::refill() {
-    for (std::size_t filled = 0; filled < block_.size();) {
-        const auto got = ::getrandom(block_.data() + filled, block_.size() - filled, 0);
-        if (got < 0 && errno != EINTR) {
-            throw std::system_error(errno, std::generic_category(), "getrandom");
-        }
-        filled += got > 0 ? static_cast<std::size_t>(got) : 0;
-    }
+    from_.draw(block_);
     used_ = 0;
 }
 
@@ -62,17 +39,14 @@ void entropy::hex(char* out, std::size_t digits) {
     }
 }
 
-// Colons separate the fields, and a token should stay on its line in a log.
+// Colons separate the fields, and a token is shown to people, in logs and on terminals.
 std::string plain(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(),
-        [](char c) { return c == ':' || static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '_');
+    for (std::size_t at = 0; at < text.size();) {
+        const auto length = detail::printable_length(std::string_view(text).substr(at));
+        if (length == 0 || text[at] == ':') text[at] = '_';
+        at += std::max<std::size_t>(length, 1);
+    }
     return text;
-}
-
-std::string signature() {
-    static const std::string who = ":" + plain(user_name()) + "@" + plain(host_name()) + ":";
-    return who + std::to_string(::getpid()) + ":";
 }
 
 std::string make_owner_token(entropy& chance, std::string_view signature, std::string_view label) {

@@ -8,10 +8,14 @@
 
 namespace holdfast::runtime {
 
-/// Random bits from getrandom(2), fetched in blocks. One per client, so that a forked child, which
-/// needs a client of its own, never repeats what its parent drew.
+class environment;
+
+/// Random bits from the environment, fetched in blocks. One per client, so that a forked child,
+/// which needs a client of its own, never repeats what its parent drew.
 class entropy {
   public:
+    explicit entropy(environment& from) : from_(from) {}
+
     std::uint64_t bits64();
     void hex(char* out, std::size_t digits);  // REQUIRES: an even number of digits, at most 2048
 
@@ -19,18 +23,17 @@ class entropy {
     const std::uint8_t* draw(std::size_t bytes);  // never the same ones again
     void refill();
 
+    environment& from_;
     std::array<std::uint8_t, 1024> block_{};
     std::size_t used_ = 1024;
 };
 
-/// The text, with what would confuse a reader of the token replaced.
+/// The text, with what would confuse a reader of the token replaced by `_`: colons, and every byte
+/// of what cannot be shown (detail::printable_length).
 std::string plain(std::string text);
 
-/// Of this process: `:user@host:pid:`.
-std::string signature();
-
-/// `hf1:<40 hex digits>`, the signature and the label: unguessable, and readable by whoever
-/// wonders.
+/// `hf1:<40 hex digits>`, the signature of the environment and the label: unguessable, and readable
+/// by whoever wonders.
 std::string make_owner_token(entropy& chance, std::string_view signature, std::string_view label);
 
 }  // namespace holdfast::runtime

@@ -1,18 +1,16 @@
 #include "runtime/plan.hpp"
 
 #include <algorithm>
-#include <system_error>
 
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "runtime/failures.hpp"
 #include "runtime/owner_token.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
 using std::chrono::milliseconds;
-
-[[noreturn]] void refuse(errc code, const std::string& why) { throw std::system_error(code, why); }
 
 void require(bool right, const std::string& why) {
     if (!right) refuse(errc::invalid_option, why);
@@ -23,18 +21,24 @@ std::string text(milliseconds value) {
     return format_duration(std::clamp<milliseconds>(value, -longest_time, longest_time));
 }
 
+constexpr std::string_view our_own_keys = "holdfast:";
+
 void check_key(std::string_view key, std::string_view prefix) {
     if (key.empty()) refuse(errc::invalid_key, "a lock needs a key that is not empty");
     if (key.size() + prefix.size() > max_key_bytes) {
         refuse(errc::invalid_key, "a key of " + std::to_string(key.size() + prefix.size()) +
                                       " bytes is longer than " + std::to_string(max_key_bytes));
     }
+    if ((std::string(prefix) + std::string(key)).starts_with(our_own_keys)) {
+        refuse(errc::invalid_key,
+               "keys that begin with " + std::string(our_own_keys) + " are Holdfast's own");
+    }
 }
 
-void check_label(const std::string& label) {
-    require(label.size() <= max_label_bytes, "a label of " + std::to_string(label.size()) +
-                                                 " bytes is longer than " +
-                                                 std::to_string(max_label_bytes));
+void check_label(std::size_t bytes) {
+    require(bytes <= max_label_bytes, "a label of " + std::to_string(bytes) +
+                                          " bytes is longer than " +
+                                          std::to_string(max_label_bytes));
 }
 
 void check_range(milliseconds value, const std::string& name) {
@@ -52,7 +56,8 @@ void check_name(const std::string& name) {
 void check_times(const options& client, const acquire_options& how) {
     require(how.ttl >= min_ttl, "a ttl of " + text(how.ttl) + " is shorter than " + text(min_ttl));
     require(how.ttl <= client.max_ttl,
-            "a ttl of " + text(how.ttl) + " is longer than max_ttl, " + text(client.max_ttl));
+            "a ttl of " + text(how.ttl) + " is longer than max_ttl, " + text(client.max_ttl) +
+                "; set that, for every client the same, by options::max_ttl or max_ttl in the URL");
     check_range(how.max_hold, "max_hold");
     check_range(how.loss_notice, "loss_notice");
     check_range(how.min_validity, "min_validity");
@@ -75,10 +80,11 @@ core::timing timing_of(const options& client, const acquire_options& how, core::
 
 plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how) {
     check_key(key, client.prefix);
-    check_label(how.label);
+    check_label(how.label.size());
     check_times(client, how);
     auto result = std::make_shared<plan>();
     result->keys.lock = client.prefix + std::string(key);
+    if (!client.prefix.empty()) result->given = std::make_unique<const std::string>(key);
     result->keys.fenced = how.fencing;
     result->notice = how.loss_notice == milliseconds(0) ? core::duration(how.ttl) / 6
                                                         : core::duration(how.loss_notice);
@@ -91,8 +97,12 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->max_hold = how.max_hold;
     result->renewing = how.renew;
     result->await_release = how.await_release;
-    result->label = plain(how.label.empty() ? client.label : how.label);
+    result->label = plain(how.label.empty() ? client.label : std::string(how.label.view()));
     return result;
+}
+
+plan_pointer make_plan(const options& client, std::string_view key) {
+    return make_plan(client, key, {.ttl = client.max_ttl});
 }
 
 void check(const options& client) {
@@ -106,8 +116,9 @@ void check(const options& client) {
     require(client.fence_retention >= client.max_ttl,
             "fence_retention must not be shorter than max_ttl");
     require(client.guard_time >= milliseconds(0), "guard_time must not be negative");
-    require(client.drift_per_mille <= 100, "drift_per_mille must be at most 100");
-    check_label(client.label);
+    require(client.drift_per_mille <= max_drift_per_mille,
+            "drift_per_mille must be at most " + std::to_string(max_drift_per_mille));
+    check_label(client.label.size());
     check_name(client.client_name);
 }
 

@@ -12,7 +12,11 @@ namespace holdfast::runtime {
 /// Everything about one lock that stays the same from attempt to attempt: checked once, shared by
 /// whatever works on it.
 struct plan {
+    /// The key as it was given.
+    [[nodiscard]] const std::string& name() const { return given ? *given : keys.lock; }
+
     wire::keys keys;
+    std::unique_ptr<const std::string> given;  // null: there is no prefix
     core::timing timing;
     core::duration retention{};
     core::duration notice{};
@@ -26,6 +30,9 @@ using plan_pointer = std::shared_ptr<const plan>;
 
 /// Throws std::system_error with errc::invalid_key or errc::invalid_option.
 plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how);
+
+/// For what takes no lock, and so has no ttl: only the key is checked.
+plan_pointer make_plan(const options& client, std::string_view key);
 
 /// Throws std::system_error with errc::invalid_option.
 void check(const options& client);

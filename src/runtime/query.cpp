@@ -3,7 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include "holdfast/clock.hpp"
 #include "resp/encoder.hpp"
 
 namespace holdfast::runtime {
@@ -43,11 +42,14 @@ query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
 }
 
 query::query(engine& through, writer write)
-    : engine_(through), write_(std::move(write)), answers_(through.node_count()) {}
+    : engine_(through),
+      write_(std::move(write)),
+      answers_(through.node_count()),
+      waiter_(through.driving()) {}
 
 void query::ask(core::node_set whom, std::unique_lock<std::mutex>& lock) {
     missing_ = whom.size();
-    const auto now = clock::now();
+    const auto now = engine_.now();
     whom.for_each([&](core::node_index node) { engine_.send(node, this, node.value, now); });
     engine_.submit();
     engine_.driving().wait(lock, waiter_);
@@ -55,9 +57,11 @@ void query::ask(core::node_set whom, std::unique_lock<std::mutex>& lock) {
 
 void query::answered(tag request, std::string_view reply) { settle(request, std::string(reply)); }
 
-void query::failed(tag request, const net::failure& why) { settle(request, why); }
+void query::failed(tag request, const net::failure& why) noexcept {
+    settle(request, net::copy_of(why));
+}
 
-void query::settle(tag request, answer what) {
+void query::settle(tag request, answer what) noexcept {
     answers_[request] = std::move(what);
     if (--missing_ == 0) engine_.driving().finished(waiter_);
 }

@@ -36,8 +36,8 @@ class query final : public net::exchange {
     void ask(core::node_set whom, std::unique_lock<std::mutex>& lock);
     void encode(tag, bool by_text, std::string& out) override { write_(out, by_text); }
     void answered(tag request, std::string_view reply) override;
-    void failed(tag request, const net::failure& why) override;
-    void settle(tag request, answer what);
+    void failed(tag request, const net::failure& why) noexcept override;
+    void settle(tag request, answer what) noexcept;
 
     engine& engine_;
     writer write_;

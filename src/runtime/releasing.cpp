@@ -2,14 +2,7 @@
 
 #include <utility>
 
-#include "holdfast/clock.hpp"
-
 namespace holdfast::runtime {
-namespace {
-
-core::node_index node_of(net::exchange::tag asked) { return {static_cast<std::uint8_t>(asked)}; }
-
-}  // namespace
 
 boost::intrusive_ptr<releasing> releasing::start(engine& through, request wish,
                                                  core::time_point now, listener done) {
@@ -31,10 +24,10 @@ void releasing::encode(tag, bool by_text, std::string& out) {
 
 void releasing::answered(tag asked, std::string_view reply) {
     const auto answer = wire::read_ownership(resp::view(reply));
-    if (const auto* why = std::get_if<net::failure>(&answer)) return failed(asked, *why);
+    if (const auto* why = std::get_if<net::failure>(&answer)) return refused(node_of(asked), *why);
     if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
         if (overtaken_) {
-            engine_.waiting().told(request_.what->keys.lock, node_of(asked), clock::now());
+            engine_.waiting().told(request_.what->keys.lock, node_of(asked), engine_.now());
         }
         step(core::release::released{node_of(asked)});
     } else {
@@ -42,19 +35,24 @@ void releasing::answered(tag asked, std::string_view reply) {
     }
 }
 
-void releasing::failed(tag asked, const net::failure& why) {
+void releasing::failed(tag asked, const net::failure& why) noexcept {
     const auto node = node_of(asked);
-    last_failure_ = why;
-    last_failure_.message = engine_.node(node).name() + ": " + why.message;
-    engine_.owe_release(node, request_.what, *request_.owner, request_.key_gone_at);
+    last_failure_ = engine_.named(node, why);
+    engine_.owed().owe(node, request_.what, *request_.owner, request_.key_gone_at);
     step(core::release::unknown{node});
 }
 
-void releasing::step(const core::release::event& happened) {
-    carry_out(machine_.step(happened), clock::now());
+void releasing::refused(core::node_index node, const net::failure& why) noexcept {
+    last_failure_ = engine_.named(node, why);
+    engine_.owed().refused(node, request_.what, *request_.owner, request_.key_gone_at, why);
+    step(core::release::unknown{node});
 }
 
-void releasing::carry_out(const core::release::actions& next, core::time_point now) {
+void releasing::step(const core::release::event& happened) noexcept {
+    carry_out(machine_.step(happened), engine_.now());
+}
+
+void releasing::carry_out(const core::release::actions& next, core::time_point now) noexcept {
     next.release_on.for_each(
         [&](core::node_index node) { engine_.send(node, this, node.value, now); });
     if (!next.decided) return;

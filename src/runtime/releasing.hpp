@@ -20,7 +20,8 @@ class releasing final : public net::exchange {
     };
     using listener = std::function<void(const releasing&)>;
 
-    /// `done` (may be empty) is called once, with the lock held.
+    /// `done` (may be empty) is called once, with the lock held, and must not throw. Throws
+    /// std::bad_alloc before anything was sent.
     static boost::intrusive_ptr<releasing> start(engine& through, request wish,
                                                  core::time_point now, listener done);
 
@@ -32,10 +33,11 @@ class releasing final : public net::exchange {
 
     void encode(tag asked, bool by_text, std::string& out) override;
     void answered(tag asked, std::string_view reply) override;
-    void failed(tag asked, const net::failure& why) override;
+    void failed(tag asked, const net::failure& why) noexcept override;
 
-    void step(const core::release::event& happened);
-    void carry_out(const core::release::actions& next, core::time_point now);
+    void refused(core::node_index node, const net::failure& why) noexcept;
+    void step(const core::release::event& happened) noexcept;
+    void carry_out(const core::release::actions& next, core::time_point now) noexcept;
 
     engine& engine_;
     request request_;

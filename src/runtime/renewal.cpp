@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "holdfast/clock.hpp"
-
 namespace holdfast::runtime {
 namespace {
 
@@ -15,17 +13,15 @@ core::renew::config configure(const hold& lease, core::duration ttl) {
             .old_deadline = lease.valid_until()};
 }
 
-core::node_index node_of(net::exchange::tag request) {
-    return {static_cast<std::uint8_t>(request)};
-}
-
 }  // namespace
 
 void renewal::start(std::shared_ptr<hold> lease, core::duration ttl, core::time_point now) {
     auto& through = lease->through();
+    const boost::intrusive_ptr<renewal> self(
+        new renewal(std::move(lease), ttl,
+                    [](const renewal& done) { done.lease_->through().end_unattended(); }));
     through.begin_unattended();
-    start(std::move(lease), ttl, now,
-          [](const renewal& done) { done.lease_->through().end_unattended(); });
+    self->begin(now);
 }
 
 boost::intrusive_ptr<renewal> renewal::start(std::shared_ptr<hold> lease, core::duration ttl,
@@ -41,7 +37,7 @@ renewal::renewal(std::shared_ptr<hold> lease, core::duration ttl, listener done)
       done_(std::move(done)),
       machine_(configure(*lease_, ttl)) {}
 
-void renewal::begin(core::time_point now) {
+void renewal::begin(core::time_point now) noexcept {
     lease_->changing();
     carry_out(machine_.start(now), now);
 }
@@ -61,18 +57,17 @@ void renewal::answered(tag request, std::string_view reply) {
     }
 }
 
-void renewal::failed(tag request, const net::failure& why) {
-    last_failure_ = why;
-    last_failure_.message = lease_->through().node(node_of(request)).name() + ": " + why.message;
+void renewal::failed(tag request, const net::failure& why) noexcept {
+    last_failure_ = lease_->through().named(node_of(request), why);
     step(core::renew::unknown{node_of(request)});
 }
 
-void renewal::step(const core::renew::event& happened) {
-    const auto now = clock::now();
+void renewal::step(const core::renew::event& happened) noexcept {
+    const auto now = lease_->through().now();
     carry_out(machine_.step(happened, now), now);
 }
 
-void renewal::carry_out(const core::renew::actions& next, core::time_point now) {
+void renewal::carry_out(const core::renew::actions& next, core::time_point now) noexcept {
     next.extend_on.for_each(
         [&](core::node_index node) { lease_->through().send(node, this, node.value, now); });
     if (!next.decided) return;

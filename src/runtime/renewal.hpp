@@ -10,10 +10,10 @@ namespace holdfast::runtime {
 /// One attempt to extend a lease: carries out core::renew, and tells the hold what came of it.
 class renewal final : public net::exchange {
   public:
-    /// The watchdog's: nobody waits for it.
+    /// The watchdog's: nobody waits for it. Throws std::bad_alloc before anything was begun.
     static void start(std::shared_ptr<hold> lease, core::duration ttl, core::time_point now);
 
-    /// A caller's. `done` is called once with the lock held.
+    /// A caller's. `done` is called once with the lock held, and must not throw.
     using listener = std::function<void(const renewal&)>;
     static boost::intrusive_ptr<renewal> start(std::shared_ptr<hold> lease, core::duration ttl,
                                                core::time_point now, listener done);
@@ -26,11 +26,11 @@ class renewal final : public net::exchange {
 
     void encode(tag request, bool by_text, std::string& out) override;
     void answered(tag request, std::string_view reply) override;
-    void failed(tag request, const net::failure& why) override;
+    void failed(tag request, const net::failure& why) noexcept override;
 
-    void begin(core::time_point now);
-    void step(const core::renew::event& happened);
-    void carry_out(const core::renew::actions& next, core::time_point now);
+    void begin(core::time_point now) noexcept;
+    void step(const core::renew::event& happened) noexcept;
+    void carry_out(const core::renew::actions& next, core::time_point now) noexcept;
 
     std::shared_ptr<hold> lease_;
     core::duration ttl_;

@@ -11,27 +11,28 @@ void room::join(contender& who, core::time_point now) {
     if (line_.join(who.id())) who.turn(manners_.next(now), now);
 }
 
-void room::leave(contender& who, core::time_point now) {
+void room::leave(contender& who, core::time_point now) noexcept {
     std::erase(waiting_, &who);
     give_turn(line_.leave(who.id()), {}, now);
 }
 
-void room::took(hold& lease) {
+void room::took(hold& lease) noexcept {
     line_.took(lease.id());
     holder_ = &lease;
 }
 
-void room::freed(hold& lease, core::time_point now) {
+void room::freed(hold& lease, core::time_point now) noexcept {
     if (holder_ == &lease) holder_ = nullptr;
     manners_.freed(now);
     const auto next = line_.freed(lease.id());
     if (next) give_turn(next, manners_.next(now), now);
 }
 
-bool room::pass_on(const hold& lease, const core::estate& left, core::time_point now) {
+bool room::pass_on(hold& lease, const core::estate& left, core::time_point now) noexcept {
     if (holder_ != &lease) return false;
-    auto* const heir = find(line_.heir());
-    return heir != nullptr && heir->inherit(left, lease, now);
+    const auto next = line_.heir();
+    auto* const heir = next ? find(next->who) : nullptr;
+    return heir != nullptr && heir->inherit(left, lease, next->joined, now);
 }
 
 void room::denied() {
@@ -45,7 +46,8 @@ void room::won(const core::rivalry& met, core::time_point asked_at, core::time_p
 }
 
 void room::told(core::node_index where, core::time_point now) {
-    if (auto* const first = find(line_.heir())) first->told(where, now);
+    const auto next = line_.heir();
+    if (auto* const first = next ? find(next->who) : nullptr) first->told(where, now);
 }
 
 void room::give_turn(std::optional<core::local_id> to, const core::courtesy::gap& left,

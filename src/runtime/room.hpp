@@ -21,12 +21,14 @@ class hold;
 class contender {
   public:
     [[nodiscard]] virtual core::local_id id() const = 0;
-    virtual void turn(const core::courtesy::gap& left, core::time_point now) = 0;
-    virtual void told(core::node_index where, core::time_point now) = 0;
-    virtual void abort() = 0;  // the client is closed
+    virtual void turn(const core::courtesy::gap& left, core::time_point now) noexcept = 0;
+    virtual void told(core::node_index where, core::time_point now) noexcept = 0;
+    virtual void abort() noexcept = 0;  // the client is closed
 
-    /// The holder of this process lets go. Returns whether this one holds the lock now instead.
-    virtual bool inherit(const core::estate& left, const hold& from, core::time_point now) = 0;
+    /// The holder of this process lets go. Returns whether this one, which `joined` the line then,
+    /// holds the lock now instead.
+    virtual bool inherit(const core::estate& left, hold& from, core::arrival joined,
+                         core::time_point now) noexcept = 0;
 
   protected:
     ~contender() = default;
@@ -41,14 +43,19 @@ class room {
     room& operator=(const room&) = delete;
 
     void join(contender& who, core::time_point now);
-    void leave(contender& who, core::time_point now);
+    void leave(contender& who, core::time_point now) noexcept;
 
     /// `lease` holds the key now. Call it before its contender leaves.
-    void took(hold& lease);
-    void freed(hold& lease, core::time_point now);
+    void took(hold& lease) noexcept;
+    void freed(hold& lease, core::time_point now) noexcept;
+
+    /// For whom `who`, in line or not, asks the servers if it does now.
+    [[nodiscard]] core::hand_off_batch batch_for(const contender& who) const {
+        return core::batch_for(who.id(), line_);
+    }
 
     /// Lets the next in line go on with what `lease` leaves. Returns false if nobody can.
-    bool pass_on(const hold& lease, const core::estate& left, core::time_point now);
+    bool pass_on(hold& lease, const core::estate& left, core::time_point now) noexcept;
 
     /// Somebody of this client met another holder, or got the key from the servers.
     void denied();

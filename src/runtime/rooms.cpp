@@ -18,11 +18,16 @@ room& rooms::enter(room& known) {
     return known;
 }
 
-void rooms::exit(room& from) {
+void rooms::exit(room& from) noexcept {
     assert(from.users_ > 0);
     if (--from.users_ > 0 || from.listed_) return;
+    try {
+        idle_.push_back(&from);
+    } catch (const std::bad_alloc&) {
+        rooms_.erase(from.key());  // what it has learned is not worth more
+        return;
+    }
     from.listed_ = true;
-    idle_.push_back(&from);
     if (idle_.size() <= most_idle) return;
     auto& oldest = *idle_.front();
     idle_.pop_front();
@@ -45,17 +50,26 @@ void rooms::told_all(core::node_index where, core::time_point now) {
     }
 }
 
-void rooms::abort_all() {
-    for (auto* const here : enter_those_with_waiters()) {
-        // From the back, so that nobody gets a turn first. Whoever is aborted leaves, and may be
-        // gone for good.
-        while (!here->waiting().empty()) here->waiting().back()->abort();
-        exit(*here);
+// Room by room, and each time from the first: whoever is aborted leaves, and the last to leave may
+// take the room along.
+void rooms::abort_all() noexcept {
+    for (auto next = rooms_.begin(); next != rooms_.end();) {
+        auto& here = next->second;
+        if (here.waiting().empty()) {
+            ++next;
+            continue;
+        }
+        enter(here);
+        // From the back, so that nobody gets a turn first.
+        while (!here.waiting().empty()) here.waiting().back()->abort();
+        exit(here);
+        next = rooms_.begin();
     }
 }
 
 std::vector<room*> rooms::enter_those_with_waiters() {
     std::vector<room*> all;
+    all.reserve(rooms_.size());  // whatever throws does so before anything is entered
     for (auto& [key, here] : rooms_) {
         if (!here.waiting().empty()) all.push_back(&enter(here));
     }

@@ -21,13 +21,13 @@ class rooms {
     /// Whoever enters a room uses it until it exits.
     room& enter(const plan_pointer& what);
     room& enter(room& known);
-    void exit(room& from);
+    void exit(room& from) noexcept;
 
     /// A server said that the key changed, or that all keys did.
     void told(std::string_view key, core::node_index where, core::time_point now);
     void told_all(core::node_index where, core::time_point now);
 
-    void abort_all();
+    void abort_all() noexcept;
 
   private:
     std::vector<room*> enter_those_with_waiters();

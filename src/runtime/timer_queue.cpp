@@ -1,13 +1,25 @@
 #include "runtime/timer_queue.hpp"
 
+#include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace holdfast::runtime {
+namespace {
 
-void timer_queue::set(timer& which, core::time_point when) {
+constexpr std::size_t first_room = 16;
+
+}  // namespace
+
+void timer_queue::reserve() {
+    if (enrolled_ == heap_.capacity()) heap_.reserve(std::max(first_room, 2 * enrolled_));
+}
+
+void timer_queue::set(timer& which, core::time_point when) noexcept {
     if (when == core::never) return cancel(which);
     which.at_ = when;
     if (which.place_ == timer::nowhere) {
+        assert(heap_.size() < enrolled_);
         heap_.push_back(&which);
         which.place_ = heap_.size() - 1;
     }
@@ -15,7 +27,7 @@ void timer_queue::set(timer& which, core::time_point when) {
     sink(which.place_);
 }
 
-void timer_queue::cancel(timer& which) {
+void timer_queue::cancel(timer& which) noexcept {
     if (which.place_ == timer::nowhere) return;
     const auto place = std::exchange(which.place_, timer::nowhere);
     auto* const last = heap_.back();
@@ -26,7 +38,7 @@ void timer_queue::cancel(timer& which) {
     sink(last->place_);
 }
 
-void timer_queue::fire(core::time_point now) {
+void timer_queue::fire(core::time_point now) noexcept {
     while (next() <= now) {
         auto& first = *heap_.front();
         cancel(first);

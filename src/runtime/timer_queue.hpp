@@ -7,7 +7,8 @@
 
 namespace holdfast::runtime {
 
-/// Something that wants to be called at a time. It leaves the queue when it is destroyed.
+/// Something that wants to be called at a time. Whoever owns it cancels it before it is destroyed:
+/// it does not know its queue.
 class timer {
   public:
     timer() = default;
@@ -15,7 +16,7 @@ class timer {
     timer& operator=(const timer&) = delete;
 
     /// Called once, with the client's lock held; may set itself again.
-    virtual void due(core::time_point now) = 0;
+    virtual void due(core::time_point now) noexcept = 0;
 
   protected:
     virtual ~timer() = default;  // REQUIRES: not in a queue
@@ -28,20 +29,31 @@ class timer {
     std::size_t place_ = nowhere;
 };
 
-/// A binary heap of timers that know their own place: setting and cancelling allocate nothing but
-/// the heap's own growth, and cost a logarithm.
+/// A binary heap of timers that know their own place: setting and cancelling cost a logarithm.
+///
+/// Who will set a timer says so once, and has a place from then on: a lease must be renewed, and
+/// its loss announced, also when memory is short.
 class timer_queue {
   public:
-    /// Sets or moves. `core::never` cancels.
-    void set(timer& which, core::time_point when);
-    void cancel(timer& which);
+    /// Makes room for one more, so that the next enroll() does not throw. Throws std::bad_alloc.
+    void reserve();
+    /// One more timer, or one less. Throws std::bad_alloc.
+    void enroll() {
+        reserve();
+        ++enrolled_;
+    }
+    void withdraw() noexcept { --enrolled_; }
+
+    /// Sets or moves. `core::never` cancels. REQUIRES: enrolled.
+    void set(timer& which, core::time_point when) noexcept;
+    void cancel(timer& which) noexcept;
 
     [[nodiscard]] core::time_point next() const {
         return heap_.empty() ? core::never : heap_.front()->at_;
     }
 
     /// Calls everything that is due by `now`.
-    void fire(core::time_point now);
+    void fire(core::time_point now) noexcept;
 
   private:
     void put(std::size_t place, timer* which);
@@ -49,6 +61,7 @@ class timer_queue {
     void sink(std::size_t place);
 
     std::vector<timer*> heap_;
+    std::size_t enrolled_ = 0;  // at most as many as the heap has room for
 };
 
 }  // namespace holdfast::runtime

@@ -6,8 +6,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "core/judge.hpp"
-#include "net/handshake.hpp"
+#include "net/explain.hpp"
 #include "resp/encoder.hpp"
 #include "scripts/embedded.hpp"
 
@@ -38,13 +37,14 @@ void append_call(std::string& out, const scripts::script& which, bool by_text, t
     resp::append_command(out, {all.begin(), end});
 }
 
-void append_counter_key(std::string& out, std::string_view lock) {
+void append_key_beside(std::string& out, std::string_view lock, std::string_view what) {
     const auto open = lock.find('{');
     const auto close = open == lock.npos ? lock.npos : lock.find('}', open + 1);
     const bool has_tag = close != lock.npos && close > open + 1;
-    out += has_tag ? "holdfast:fence:" : "holdfast:{";
+    out += has_tag ? "holdfast:" : "holdfast:{";
+    if (has_tag) (out += what) += ':';
     out += lock;
-    if (!has_tag) out += "}:fence";
+    if (!has_tag) (out += "}:") += what;
 }
 
 // Made anew for every request: a lease that is held for hours would otherwise keep it for nothing.
@@ -52,7 +52,7 @@ void append_counter_key(std::string& out, std::string_view lock) {
 std::string_view counter_of(const keys& of) {
     thread_local std::string name;
     name.clear();
-    append_counter_key(name, of.lock);
+    append_key_beside(name, of.lock, "fence");
     return name;
 }
 
@@ -68,7 +68,13 @@ net::failure refused(resp::view reply) {
 
 std::string counter_key(std::string_view lock) {
     std::string name;
-    append_counter_key(name, lock);
+    append_key_beside(name, lock, "fence");
+    return name;
+}
+
+std::string forced_key(std::string_view lock) {
+    std::string name;
+    append_key_beside(name, lock, "forced");
     return name;
 }
 
@@ -78,17 +84,18 @@ void set_if_absent(std::string& out, const keys& of, std::string_view owner, cor
 }
 
 // NOLINTNEXTLINE(readability-function-size): one parameter for each argument of the script
-void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
-             core::duration ttl, core::duration retention, std::uint32_t tokens) {
-    const bool counted = of.fenced || guarded;
-    const std::array<std::string_view, 5> all{of.lock, counted ? counter_of(of) : "",
-                                              core::life_key, core::marker_key,
-                                              core::quarantine_key};
-    const std::size_t used = guarded ? 5 : of.fenced ? 3 : 1;
-    append_call(out, scripts::acquire, by_text, text_list(all).first(used),
-                {owner, resp::decimal{milliseconds(ttl)}.text(),
-                 resp::decimal{of.fenced ? milliseconds(retention) : 0}.text(),
-                 resp::decimal{tokens}.text()});
+void acquire(std::string& out, bool by_text, const keys& of, std::string_view owner,
+             core::duration ttl, core::duration retention, std::uint32_t tokens,
+             std::uint64_t floor) {
+    const resp::decimal life{milliseconds(ttl)};
+    if (!of.fenced) {
+        const std::array<std::string_view, 1> only{of.lock};
+        return append_call(out, scripts::acquire, by_text, only, {owner, life.text()});
+    }
+    const std::array<std::string_view, 2> both{of.lock, counter_of(of)};
+    append_call(out, scripts::acquire, by_text, both,
+                {owner, life.text(), resp::decimal{milliseconds(retention)}.text(),
+                 resp::decimal{tokens}.text(), resp::decimal{floor}.text()});
 }
 
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,
@@ -99,12 +106,26 @@ void commit(std::string& out, bool by_text, const keys& of, std::string_view own
         {owner, resp::decimal{token.value}.text(), resp::decimal{milliseconds(retention)}.text()});
 }
 
-void extend(std::string& out, bool by_text, const keys& of, std::string_view owner,
-            core::duration ttl, core::duration retention) {
+namespace {
+
+void prolong(std::string& out, const scripts::script& how, bool by_text, const keys& of,
+             std::string_view owner, core::duration ttl, core::duration retention) {
     const std::array<std::string_view, 2> both{of.lock, of.fenced ? counter_of(of) : ""};
-    append_call(out, scripts::extend, by_text, text_list(both).first(of.fenced ? 2 : 1),
+    append_call(out, how, by_text, text_list(both).first(of.fenced ? 2 : 1),
                 {owner, resp::decimal{milliseconds(ttl)}.text(),
                  resp::decimal{milliseconds(retention)}.text()});
+}
+
+}  // namespace
+
+void extend(std::string& out, bool by_text, const keys& of, std::string_view owner,
+            core::duration ttl, core::duration retention) {
+    prolong(out, scripts::extend, by_text, of, owner, ttl, retention);
+}
+
+void linger(std::string& out, const keys& of, std::string_view owner, core::duration how_long,
+            core::duration retention) {
+    prolong(out, scripts::linger, true, of, owner, how_long, retention);
 }
 
 void release(std::string& out, bool by_text, const keys& of, std::string_view owner) {
@@ -112,13 +133,13 @@ void release(std::string& out, bool by_text, const keys& of, std::string_view ow
     append_call(out, scripts::release, by_text, only, {owner});
 }
 
-void enlist(std::string& out, bool by_text, std::string_view run_id,
-            std::optional<core::duration> quarantine) {
-    constexpr std::array<std::string_view, 3> all{core::life_key, core::marker_key,
-                                                  core::quarantine_key};
-    const auto wait = milliseconds(quarantine.value_or(core::duration{0}));
-    append_call(out, scripts::enlist, by_text, text_list(all).first(quarantine ? 3 : 1),
-                {run_id, resp::decimal{wait}.text()});
+void force(std::string& out, const keys& of, std::string_view owner, core::duration kept_for,
+           const note& why) {
+    const auto beside = forced_key(of.lock);
+    const std::array<std::string_view, 2> both{of.lock, beside};
+    append_call(
+        out, scripts::force, true, both,
+        {owner, resp::decimal{milliseconds(kept_for)}.text(), why.by, why.held_by, why.reason});
 }
 
 acquire_answer read_set_if_absent(resp::view reply) {
@@ -140,8 +161,6 @@ acquire_answer read_acquire(resp::view reply) {
     if (code == 0 && reply.size() == 3 && reply.at(1)->is_text() && number(2)) {
         return held{reply.at(1)->text(), from_milliseconds(*number(2))};
     }
-    if (code == 2 && reply.size() == 2 && first) return quarantined{from_milliseconds(*first)};
-    if (code == 3 && reply.size() == 1) return unlisted{};
     return refused(reply);
 }
 
@@ -154,12 +173,6 @@ ownership_answer read_ownership(resp::view reply) {
         return ownership::not_ours;
     }
     return refused(reply);
-}
-
-enlist_answer read_enlist(resp::view reply) {
-    const auto left = reply.at(1);
-    if (reply.size() != 2 || !left || !left->integer()) return refused(reply);
-    return from_milliseconds(*left->integer());
 }
 
 }  // namespace holdfast::runtime::wire

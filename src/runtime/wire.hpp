@@ -24,20 +24,30 @@ struct keys {
 
 /// `holdfast:{orders:42}:fence`, or `holdfast:fence:{user1}:cart` where the key has a tag itself.
 std::string counter_key(std::string_view lock);
+/// The same for the note that a lock was taken away by force.
+std::string forced_key(std::string_view lock);
 
 void set_if_absent(std::string& out, const keys& of, std::string_view owner, core::duration ttl);
-/// `guarded`: the server is asked for its restart marker too.
+/// `floor`: below it no token may be drawn.
 // NOLINTNEXTLINE(readability-function-size): one parameter for each argument of the script
-void acquire(std::string& out, bool by_text, const keys& of, bool guarded, std::string_view owner,
-             core::duration ttl, core::duration retention, std::uint32_t tokens);
+void acquire(std::string& out, bool by_text, const keys& of, std::string_view owner,
+             core::duration ttl, core::duration retention, std::uint32_t tokens,
+             std::uint64_t floor);
 void commit(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::fencing_token token, core::duration retention);
 void extend(std::string& out, bool by_text, const keys& of, std::string_view owner,
             core::duration ttl, core::duration retention);
 void release(std::string& out, bool by_text, const keys& of, std::string_view owner);
-/// `quarantine`: none for a server that is not guarded.
-void enlist(std::string& out, bool by_text, std::string_view run_id,
-            std::optional<core::duration> quarantine);
+
+/// By text always, like force(): hardly anybody ever needs it.
+void linger(std::string& out, const keys& of, std::string_view owner, core::duration how_long,
+            core::duration retention);
+
+struct note {
+    std::string_view by, held_by, reason;
+};
+void force(std::string& out, const keys& of, std::string_view owner, core::duration kept_for,
+           const note& why);
 
 struct granted {
     core::fencing_token counter;
@@ -46,11 +56,7 @@ struct held {
     std::string_view owner;    // empty: not told
     core::duration remaining;  // negative: for ever, or not told
 };
-struct quarantined {
-    core::duration remaining;
-};
-struct unlisted {};
-using acquire_answer = std::variant<granted, held, quarantined, unlisted, net::failure>;
+using acquire_answer = std::variant<granted, held, net::failure>;
 
 acquire_answer read_set_if_absent(resp::view reply);
 acquire_answer read_acquire(resp::view reply);
@@ -60,10 +66,5 @@ enum class ownership : std::uint8_t { ours, not_ours };
 using ownership_answer = std::variant<ownership, net::failure>;
 
 ownership_answer read_ownership(resp::view reply);
-
-/// How long the server stays in quarantine; negative: it is in none.
-using enlist_answer = std::variant<core::duration, net::failure>;
-
-enlist_answer read_enlist(resp::view reply);
 
 }  // namespace holdfast::runtime::wire

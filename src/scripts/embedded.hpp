@@ -16,5 +16,7 @@ extern const script commit;
 extern const script extend;
 extern const script release;
 extern const script enlist;
+extern const script force;
+extern const script linger;
 
 }  // namespace holdfast::scripts

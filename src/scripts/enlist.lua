@@ -1,26 +1,70 @@
--- Compares what the server remembers of its life with its present one. Where they differ, its last
--- writes may be lost: fencing counters restart above all that were given out before, and a guarded
--- server grants nothing until the last lock that it may have forgotten would have ended.
+-- Compares the record of the server's life with its present life, and keeps the record. In another
+-- life locks and the last steps of fencing counters may be forgotten: tokens start above a new floor,
+-- and guarded clients ask for no vote until the last lock that may be forgotten would have ended.
 --
--- KEYS[1] life: run_id and the time, in microseconds, from which on it grants: when it was first met,
---         or when the quarantine is over. Clocks may differ by as much as that takes
--- KEYS[2] restart marker   KEYS[3] quarantine (guarded)
--- ARGV[1] run_id           ARGV[2] quarantine in ms (0: an operator vouches for the server)
+-- KEYS[1] record: run, replication, floor (when the life was first noted, in microseconds); with a
+--         guard: until (when the quarantine ends), max_ttl
+-- KEYS[2] life   KEYS[3] marker   KEYS[4] quarantine: the same for clients of version 0.1, which know
+--         no record. KEYS[4] may be longer than ours, where they agreed on a longer ttl
+-- ARGV[1] run_id   ARGV[2] replication id   ARGV[3] '1': there is no second replication id, so a
+--         first one that is new came with the first replica, in the same life
+-- ARGV[4] quarantine in ms; '': this client has no guard; '0': an operator vouches for the server
+-- ARGV[5] max_ttl in ms
 --
--- {0, ttl}   the marker was right; `ttl` ms of quarantine are left (-2: none)
--- {1, ttl}   the marker was missing or of another life; quarantined for `ttl` ms (-2: none)
-local known = KEYS[2] and redis.call('GET', KEYS[2]) == ARGV[1]
-local life = string.match(redis.call('GET', KEYS[1]) or '', '^%S*')
-if life ~= ARGV[1] or KEYS[2] and (not known or ARGV[2] == '0') then
-    local time = redis.call('TIME')
-    local grants_from = (time[1] * 1000 + ARGV[2]) * 1000 + time[2]
-    redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. string.format('%.0f', grants_from))
+-- {0, left, floor, max_ttl}   the life is known; `left` ms of quarantine (0: none). No token below the
+--                             floor may be drawn
+-- {1, left, floor, max_ttl}   a quarantine has begun: the life is new, or no guard was asked for so far
+-- {2, 0, 0, max_ttl}          refused: guarded clients agreed on another max_ttl. Nothing was changed
+-- WRONGTYPE                   there is something else at the record. Who vouches replaces it
+local guarded, vouched = ARGV[4] ~= '', ARGV[4] == '0'
+local found
+if vouched then found = redis.pcall('GET', KEYS[1]) else found = redis.call('GET', KEYS[1]) end
+local record = ' ' .. (type(found) == 'string' and found or '')
+local function noted(name) return string.match(record, ' ' .. name .. '=(%S*)') end
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+-- Who finds what no client writes has found no record: the clock may have been set back since, but not
+-- by a year, and a max_ttl is a day at most.
+local latest = now + 366 * 86400 * 1000000
+for name, limit in pairs({floor = latest, ['until'] = latest, max_ttl = 86400000}) do
+    local number = noted(name) or '0'
+    if not string.match(number, '^%d+$') or tonumber(number) > limit then record = ' ' end
 end
-if not KEYS[2] then return {0, -2} end
-if not known then redis.call('SET', KEYS[2], ARGV[1]) end
-if ARGV[2] == '0' then
-    redis.call('DEL', KEYS[3])
-elseif not known and redis.call('PTTL', KEYS[3]) < tonumber(ARGV[2]) then
-    redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2])
+if not noted('floor') then record = ' ' end
+local max_ttl = noted('max_ttl')
+if guarded and not vouched and max_ttl and max_ttl ~= ARGV[5] then
+    return {2, 0, 0, tonumber(max_ttl)}
 end
-return {known and 0 or 1, redis.call('PTTL', KEYS[3])}
+local known = noted('run') == ARGV[1] and (noted('replication') == ARGV[2] or ARGV[3] == '1')
+local floor = tonumber(noted('floor')) or 0
+local quarantined_until = known and not vouched and tonumber(noted('until')) or nil
+local begins = guarded and not quarantined_until
+if begins then
+    local span = tonumber(ARGV[4])
+    redis.call('SET', KEYS[3], ARGV[1])
+    if vouched then
+        redis.call('DEL', KEYS[4])
+    elseif redis.call('PTTL', KEYS[4]) < span then
+        redis.call('SET', KEYS[4], ARGV[1], 'PX', ARGV[4])
+    else
+        span = redis.call('PTTL', KEYS[4])
+    end
+    quarantined_until = now + span * 1000
+    max_ttl = ARGV[5]
+end
+-- A replication id that is new without a second one comes with the first replica, and also when the
+-- server forgets the second one (repl-backlog-ttl). A floor that is higher than need be costs nothing.
+if not known or noted('replication') ~= ARGV[2] then floor = math.max(floor, now) end
+-- For whoever waits it is the end of the quarantine, not the beginning: clocks may differ by as much as
+-- that takes. Nobody gets a floor that lies ahead of when it draws: tokens would run ahead of the clock,
+-- from which the next life counts.
+local lowest = math.max(floor, guarded and quarantined_until or 0)
+if begins or not known or noted('replication') ~= ARGV[2] then
+    local text = string.format('run=%s replication=%s floor=%.0f', ARGV[1], ARGV[2], floor)
+    if quarantined_until then text = text .. string.format(' until=%.0f', quarantined_until) end
+    if max_ttl then text = text .. ' max_ttl=' .. max_ttl end
+    redis.call('SET', KEYS[1], text)
+    redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. string.format('%.0f', lowest))
+end
+local left = guarded and math.max(0, math.ceil((quarantined_until - now) / 1000)) or 0
+return {begins and 1 or 0, left, lowest, tonumber(max_ttl) or 0}

@@ -30,6 +30,18 @@ TEST_F(connecting, prefers_its_own_variable_to_that_of_others) {
     EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", ""}, {"REDIS_URL", server_.url()}}).exit_code, 0);
 }
 
+TEST_F(connecting, as_a_user_without_the_rights_says_where_to_see_which_are_missing) {
+    server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "~*", "&*", "+@all", "-@write"});
+    const std::string url = "redis://guest@127.0.0.1:" + std::to_string(server_.port());
+    for (const words& arguments :
+         {words{"run", "--url", url, "-n", "key", "true"}, words{"lock", "--url", url, "key"}}) {
+        const auto result = holdfast(arguments);
+        EXPECT_EQ(result.exit_code, 77) << result.err;
+        EXPECT_TRUE(contains(result.err, "'holdfast doctor' shows which rights are missing"))
+            << result.err;
+    }
+}
+
 TEST_F(connecting, works_over_a_unix_socket) {
     EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", server_.unix_url()}}).exit_code, 0);
 }
@@ -78,9 +90,58 @@ TEST_F(connecting, refuses_urls_that_mean_nothing) {
     }
 }
 
+TEST_F(connecting, by_a_bad_url_names_where_it_was_given) {
+    for (const std::string bad :
+         {"nonsense", "redis://", "redis://h?typo=1", "redis://h?max_ttl=48h"}) {
+        const auto option = ask({"status", "--url", bad, "key"}, {});
+        EXPECT_TRUE(option.err.starts_with("holdfast: --url: ")) << option.err;
+        const auto ours = ask({"status", "key"}, {{"HOLDFAST_URL", server_.url() + " " + bad}});
+        EXPECT_TRUE(ours.err.starts_with("holdfast: HOLDFAST_URL: ")) << ours.err;
+        const auto others = ask({"status", "key"}, {{"HOLDFAST_URL", ""}, {"REDIS_URL", bad}});
+        EXPECT_TRUE(others.err.starts_with("holdfast: REDIS_URL: ")) << others.err;
+        for (const auto& result : {option, ours, others}) EXPECT_EQ(result.exit_code, 64) << bad;
+    }
+}
+
+TEST_F(connecting, by_a_bad_url_does_not_repeat_its_password) {
+    const auto result = ask({"status", "key"}, {{"HOLDFAST_URL", "redis://:sesame@h?typo=1"}});
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_TRUE(contains(result.err, "HOLDFAST_URL: ")) << result.err;
+    EXPECT_FALSE(contains(result.err, "sesame")) << result.err;
+}
+
+TEST_F(connecting, to_local_without_its_colon_is_explained) {
+    const auto result = ask({"status", "--url", "local", "key"}, {});
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_TRUE(contains(result.err, "this machine's own server is local:")) << result.err;
+}
+
 TEST_F(connecting, puts_the_prefix_before_keys) {
     EXPECT_EQ(holdfast({"lock", "--prefix", "app:", "key"}).exit_code, 0);
     EXPECT_TRUE(server_.exists("app:key"));
+}
+
+TEST_F(connecting, shows_keys_without_the_prefix_so_that_they_can_be_given_back) {
+    const auto taken = holdfast({"lock", "--prefix", "app:", "--json", "key"});
+    EXPECT_EQ(json_of(taken.out).at("key"), "key");
+    const auto listed = json_of(holdfast({"ls", "--prefix", "app:", "--json"}).out);
+    EXPECT_EQ(listed.at("key"), "key");
+    EXPECT_TRUE(contains(holdfast({"ls", "--prefix", "app:"}).out, "\nkey "));
+    const auto seen = json_of(holdfast({"status", "--prefix", "app:", "--json", "key"}).out);
+    EXPECT_EQ(seen.at("key"), "key");
+    EXPECT_EQ(seen.at("state"), "held");
+    EXPECT_EQ(json_of(holdfast({"ls", "--json"}).out).at("key"), "app:key") << "without a prefix";
+    const auto ran =
+        holdfast({"run", "--prefix", "app:", "other", "sh", "-c", "echo $HOLDFAST_KEY"});
+    EXPECT_EQ(ran.out, "other\n");
+}
+
+TEST_F(connecting, with_a_prefix_means_it_to_the_letter) {
+    holdfast({"lock", "--prefix", "app[1]*\\:", "mine"});
+    holdfast({"lock", "--prefix", "app1:", "other"});
+    const auto listed = holdfast({"ls", "--prefix", "app[1]*\\:", "--json"});
+    EXPECT_EQ(json_of(listed.out).at("key"), "mine") << listed.out;
+    EXPECT_EQ(holdfast({"ls", "--prefix", "app*", "--json"}).out, "");
 }
 
 class authenticating : public connecting {

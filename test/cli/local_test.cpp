@@ -29,11 +29,15 @@ class local : public testing::Test {
 
     std::filesystem::path directory() const { return runtime_ / "holdfast"; }
 
-    /// The servers that run for this directory.
+    /// The servers that run for this directory: it is where they work.
     std::vector<pid_t> servers() const {
-        const auto result = run_command({"pgrep", "-f", "redis-server .*" + directory().native()});
-        std::istringstream lines(result.out);
-        return {std::istream_iterator<pid_t>(lines), {}};
+        std::vector<pid_t> found;
+        for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+            std::error_code unreadable;
+            const auto place = std::filesystem::read_symlink(process.path() / "cwd", unreadable);
+            if (place == directory()) found.push_back(std::stoi(process.path().filename()));
+        }
+        return found;
     }
 
     scratch_directory runtime_{"run"};
@@ -49,6 +53,10 @@ TEST_F(local, says_that_it_is_of_this_machine_only_when_chosen_by_default) {
     const auto by_default = holdfast({"run", "key", "true"});
     EXPECT_NE(by_default.err.find("this machine only"), std::string::npos) << by_default.err;
     EXPECT_EQ(std::count(by_default.err.begin(), by_default.err.end(), '\n'), 1);
+    const std::string user = run_command({"id", "-un"}).out;
+    EXPECT_TRUE(contains(by_default.err, "only, for user " + user.substr(0, user.find('\n')) +
+                                             ", through " + directory().native() + "\n"))
+        << by_default.err;
     EXPECT_EQ(holdfast({"run", "--url", "local:", "key", "true"}).err, "");
     EXPECT_EQ(holdfast({"run", "key", "true"}, {{"HOLDFAST_URL", "local:"}}).err, "");
 }
@@ -187,6 +195,24 @@ TEST_F(local, starts_stops_and_tells_its_status) {
     EXPECT_TRUE(eventually(10s, [&] { return servers().empty(); }));
     EXPECT_EQ(holdfast({"local", "stop"}).out, "not running\n");
     EXPECT_EQ(holdfast({"local", "status"}).exit_code, 69);
+}
+
+TEST_F(local, says_which_locks_end_with_it) {
+    ASSERT_EQ(holdfast({"lock", "--label", "night shift", "key"}).exit_code, 0);
+    const auto stopped = holdfast({"local", "stop"});
+    EXPECT_EQ(stopped.exit_code, 0);
+    EXPECT_EQ(stopped.out, "stopped\n");
+    EXPECT_TRUE(contains(stopped.err, "a lock is held, which this ends: 'key' by ")) << stopped.err;
+    EXPECT_TRUE(contains(stopped.err, "(night shift), its lease runs another ")) << stopped.err;
+    ASSERT_EQ(holdfast({"local", "start"}).exit_code, 0);
+    EXPECT_EQ(holdfast({"local", "stop"}).err, "") << "nobody holds anything";
+}
+
+TEST_F(local, is_given_no_advice_that_its_url_cannot_follow) {
+    const auto result = holdfast({"doctor", "--url", "local:"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(contains(result.out, "before 'holdfast local stop'")) << result.out;
+    EXPECT_FALSE(contains(result.out, "restart_guard")) << result.out;
 }
 
 TEST_F(local, does_not_keep_the_output_of_its_starter_open) {

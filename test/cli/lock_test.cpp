@@ -16,6 +16,27 @@ class lock : public tool_test {
     }
 };
 
+// The default ttl is longer than that, and concerns only who takes a lock by it.
+TEST_F(lock, can_be_looked_at_and_released_where_max_ttl_is_short) {
+    const words url{"--url", server_.url() + "?max_ttl=20s"};
+    const auto with_url = [&](words arguments) {
+        arguments.insert(arguments.end() - 1, url.begin(), url.end());
+        return holdfast(arguments);
+    };
+    for (int turn = 0; turn < 2; ++turn) {
+        const auto taken = with_url({"lock", "--ttl", "10s", "key"});
+        ASSERT_EQ(taken.exit_code, 0) << taken.err;
+        const auto owner = taken.out.substr(0, taken.out.find('\n'));
+        EXPECT_EQ(with_url({"status", "key"}).exit_code, 0);
+        EXPECT_EQ(with_url({"status", "-q", "key"}).exit_code, 0);
+        const auto ended = turn == 0
+                               ? with_url({"unlock", "--owner", owner, "key"})
+                               : with_url({"unlock", "--force", "--reason", "x", "--yes", "key"});
+        EXPECT_EQ(ended.exit_code, 0) << ended.err;
+        EXPECT_FALSE(server_.exists("key"));
+    }
+}
+
 TEST_F(lock, prints_the_owner_token_and_leaves_the_lock) {
     const std::string owner = take({"--ttl", "10s", "key"});
     EXPECT_EQ(server_.get("key"), owner);
@@ -47,6 +68,14 @@ TEST_F(lock, is_free_again_after_its_ttl) {
     const auto begin = std::chrono::steady_clock::now();
     take({"-w", "10s", "key"});
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+TEST_F(lock, is_released_when_there_is_no_standard_output) {
+    command_options how;
+    how.environment = environment_;
+    const auto result = run_command({"sh", "-c", "\"$HOLDFAST\" lock key >&-"}, how);
+    EXPECT_EQ(result.exit_code, 71) << result.err;
+    EXPECT_FALSE(server_.exists("key"));
 }
 
 TEST_F(lock, is_released_when_nobody_can_read_the_token) {
@@ -125,11 +154,20 @@ TEST_F(status, of_a_free_lock) {
     EXPECT_EQ(said.at("nodes"), 1);
 }
 
+TEST_F(status, of_a_free_lock_shows_the_token_of_the_last_holder) {
+    ASSERT_EQ(holdfast({"run", "key", "true"}).exit_code, 0);
+    const auto free = holdfast({"status", "key"}).out;
+    EXPECT_TRUE(contains(free, "\nlast token  ")) << free;
+    ASSERT_EQ(holdfast({"lock", "key"}).exit_code, 0);
+    const auto held = holdfast({"status", "key"}).out;
+    EXPECT_TRUE(contains(held, "\ntoken   ")) << held;
+}
+
 TEST_F(status, of_a_key_that_another_library_wrote) {
     server_.command({"SET", "key", "\x1b[31mred\xff", "PX", "60000"});
     const auto said = json_of(holdfast({"status", "--json", "key"}).out);
     EXPECT_EQ(said.at("state"), "foreign");
-    EXPECT_EQ(said.at("owner"), "\x1b[31mred\xef\xbf\xbd");
+    EXPECT_EQ(said.at("owner"), "\x1b[31mred\\xff");
     EXPECT_TRUE(said.at("holder").is_null());
     EXPECT_EQ(holdfast({"status", "key"}).out.find('\x1b'), std::string::npos);
 }
@@ -140,13 +178,33 @@ TEST_F(status, of_a_key_that_never_expires_has_no_ttl) {
     EXPECT_NE(holdfast({"status", "key"}).out.find("never ends"), std::string::npos);
 }
 
+TEST_F(status, and_ls_show_long_leases_in_the_units_that_durations_are_read_in) {
+    const std::string owner = "hf1:0000000000000000000000000000000000000000:a@b:1:";
+    for (const auto& [milliseconds, shown] :
+         {std::pair{"172799500", "2d"}, {"129600000", "1d12h"}, {"5400000", "1h30m"}}) {
+        server_.command({"SET", "key", owner, "PX", milliseconds});
+        const auto shown_by_status = holdfast({"status", "key"}).out;
+        EXPECT_TRUE(contains(shown_by_status, "runs another " + std::string(shown) + "\n"))
+            << shown_by_status;
+        const auto list = holdfast({"ls"}).out;
+        EXPECT_TRUE(contains(list, "  " + std::string(shown) + "  ")) << list;
+    }
+}
+
 TEST_F(status, of_a_key_that_is_no_lock_gives_76) {
     server_.command({"LPUSH", "key", "x"});
     EXPECT_EQ(holdfast({"status", "key"}).exit_code, 76);
     EXPECT_EQ(holdfast({"run", "-n", "key", "true"}).exit_code, 76);
 }
 
-class ls : public tool_test {};
+class ls : public tool_test {
+  protected:
+    std::uint64_t bytes_sent_by_server() const {
+        const std::string field = "total_net_output_bytes:";
+        const auto info = server_.command({"INFO", "stats"});
+        return std::stoull(info.substr(info.find(field) + field.size()));
+    }
+};
 
 TEST_F(ls, lists_locks_that_match_as_json) {
     for (const char* key : {"a:1", "a:2", "b:1"}) holdfast({"lock", key});
@@ -163,6 +221,44 @@ TEST_F(ls, lists_locks_that_match_as_json) {
     EXPECT_EQ(keys, (words{"a:1", "a:2"}));
 }
 
+TEST_F(ls, reads_no_more_of_a_large_value_than_shows_that_it_is_no_lock) {
+    holdfast({"lock", "mine"});
+    server_.command({"SETRANGE", "cache", "17000000", "x"});
+    server_.command({"SET", "looks-like-one", "hf1:" + std::string(4'000, '0')});
+    const auto read_before = bytes_sent_by_server();
+    const auto result = holdfast({"ls", "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(json_of(result.out).at("key"), "mine");
+    EXPECT_LT(bytes_sent_by_server() - read_before, 100'000U);
+    EXPECT_EQ(json_of(holdfast({"status", "--json", "cache"}).out).at("state"), "foreign");
+}
+
+TEST_F(ls, and_status_show_no_control_sequences_that_others_left) {
+    const std::string evil =
+        "\x1b[2J \x9b"
+        "31m \xc2\x9b"
+        "31m \xe2\x80\xae"
+        "desrever \xe2\x81\xa6";
+    const std::string owner =
+        "hf1:0000000000000000000000000000000000000000:" + evil + "@" + evil + ":1:" + evil;
+    server_.command({"SET", "ours" + evil, owner, "PX", "60000"});
+    server_.command({"SET", "theirs" + evil, evil, "PX", "60000"});
+    for (const words& asked :
+         {words{"ls"}, words{"ls", "--json"}, words{"status", "ours" + evil},
+          words{"status", "--json", "ours" + evil}, words{"status", "theirs" + evil},
+          words{"status", "--json", "theirs" + evil}}) {
+        const auto result = holdfast(asked);
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_NE(result.out.find("desrever"), std::string::npos) << result.out;
+        for (const char* control : {"\x1b", "\x9b", "\xc2\x9b", "\xe2\x80\xae", "\xe2\x81\xa6"}) {
+            EXPECT_EQ(result.out.find(control), std::string::npos) << result.out;
+        }
+    }
+    const auto complaint = holdfast({"run", "-n", "theirs" + evil, "-v", "no-such-option" + evil});
+    EXPECT_EQ(complaint.err.find('\x1b'), std::string::npos) << complaint.err;
+    EXPECT_EQ(complaint.err.find('\x9b'), std::string::npos) << complaint.err;
+}
+
 TEST_F(ls, shows_people_an_aligned_table) {
     holdfast({"lock", "a"});
     holdfast({"lock", "a-longer-key"});
@@ -177,6 +273,20 @@ TEST_F(ls, shows_people_an_aligned_table) {
     EXPECT_TRUE(heading.starts_with("KEY           HOLDER")) << result.out;
     EXPECT_TRUE(first.starts_with("a             ")) << result.out;
     EXPECT_TRUE(second.starts_with("a-longer-key  ")) << result.out;
+}
+
+TEST_F(ls, aligns_letters_that_take_two_columns_and_accents_that_take_none) {
+    for (const char* key : {"\u9375\u9375", "\U0001f512", "e\u0301", "plain"}) {
+        ASSERT_EQ(holdfast({"lock", key}).exit_code, 0);
+    }
+    const auto table = holdfast({"ls"}, {.environment = {{"LC_ALL", "C"}}}).out;
+    EXPECT_TRUE(contains(table, "KEY    HOLDER")) << table;
+    EXPECT_TRUE(contains(table, "\nplain  ")) << table;
+    EXPECT_TRUE(contains(table, "\n\u9375\u9375   ")) << table;
+    EXPECT_FALSE(contains(table, "\n\u9375\u9375    ")) << table;
+    EXPECT_TRUE(contains(table, "\n\U0001f512     ")) << table;
+    EXPECT_FALSE(contains(table, "\n\U0001f512      ")) << table;
+    EXPECT_TRUE(contains(table, "\ne\u0301      ")) << table;
 }
 
 }  // namespace

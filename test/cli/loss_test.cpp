@@ -12,7 +12,7 @@ using clock = std::chrono::steady_clock;
 class loss : public tool_test {
   protected:
     ~loss() override {
-        if (command_ != 0) ::kill(-command_, SIGKILL);
+        for (const file_descriptor& each : handles_) kill_by(each);
     }
 
     words stubborn_command(const std::string& url) const {
@@ -37,6 +37,7 @@ class loss : public tool_test {
         holder_.emplace(start(stubborn_command(url)));
         command_ = process_in(scratch_ / "pid");
         grandchild_ = process_in(scratch_ / "pid.grandchild");
+        for (const pid_t each : {command_, grandchild_}) handles_.push_back(handle_of(each));
     }
 
     /// Returns right after a renewal, so that no other comes in the next second: the time at which
@@ -64,6 +65,7 @@ class loss : public tool_test {
     std::optional<process> holder_;
     pid_t command_ = 0;
     pid_t grandchild_ = 0;
+    std::vector<file_descriptor> handles_;
 };
 
 TEST_F(loss, of_a_stopped_server_kills_before_anybody_else_can_hold_the_lock) {
@@ -113,10 +115,40 @@ TEST_F(loss, of_the_key_itself_kills_soon_after_the_next_renewal) {
     EXPECT_FALSE(anybody_alive());
 }
 
+TEST_F(loss, of_the_key_is_told_from_a_silent_server) {
+    start_stubborn(server_.url());
+    server_.command({"DEL", "key"});
+    EXPECT_EQ(holder_->wait(5s).code, 79);
+    const auto said = holder_->error_output();
+    EXPECT_TRUE(contains(said, "its key is gone: somebody removed it, or the server forgot it"))
+        << said;
+}
+
+TEST_F(loss, to_another_owner_names_who_holds_the_lock_now) {
+    start_stubborn(server_.url());
+    server_.command({"SET", "key", "somebody-else"});
+    EXPECT_EQ(holder_->wait(5s).code, 79);
+    const auto said = holder_->error_output();
+    EXPECT_TRUE(contains(said,
+                         "somebody removed or took it; it is held by another library, as "
+                         "'somebody-else' now"))
+        << said;
+}
+
+TEST_F(loss, of_a_server_says_that_no_renewal_was_confirmed) {
+    start_stubborn(server_.url());
+    server_.kill_hard();
+    EXPECT_EQ(holder_->wait(10s).code, 79);
+    const auto said = holder_->error_output();
+    EXPECT_TRUE(contains(said, "no renewal was confirmed in time by the server")) << said;
+    EXPECT_FALSE(contains(said, "somebody")) << said;
+}
+
 TEST_F(loss, that_the_command_did_not_live_to_see_is_told_all_the_same) {
     const auto result = holdfast({"run", "key", "redis-cli", "-p", std::to_string(server_.port()),
                                   "set", "key", "somebody-else"});
     EXPECT_EQ(result.exit_code, 79);
+    EXPECT_TRUE(contains(result.err, "somebody removed or took it")) << result.err;
     EXPECT_EQ(server_.get("key"), "somebody-else");
 }
 

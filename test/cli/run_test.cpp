@@ -106,6 +106,34 @@ TEST_F(run, runs_a_shell_command_with_c_before_or_after_the_key) {
     EXPECT_EQ(holdfast({"run", "-c", "true", "key", "true"}).exit_code, 64);
 }
 
+TEST_F(run, c_after_the_key_takes_one_argument) {
+    for (const words& rest :
+         {words{"-c", "echo", "foo"}, words{"--command", "echo", "foo"}, words{"-c"}}) {
+        words arguments{"run", "key"};
+        arguments.insert(arguments.end(), rest.begin(), rest.end());
+        const auto result = holdfast(arguments);
+        EXPECT_EQ(result.exit_code, 64) << result.err;
+        EXPECT_EQ(result.out, "");
+        EXPECT_TRUE(contains(result.err, "takes one argument")) << result.err;
+    }
+    EXPECT_EQ(holdfast({"run", "key", "--", "-c", "echo"}).exit_code, 127) << "that is a name";
+}
+
+TEST_F(run, inside_a_run_on_the_same_key_says_that_it_waits_for_itself) {
+    const auto nested = [&](const std::string& outer, const std::string& inner) {
+        return holdfast({"run", outer, HOLDFAST_COMMAND, "run", "-w", "1500ms", inner, "true"});
+    };
+    const auto same = nested("key", "key");
+    EXPECT_EQ(same.exit_code, 75) << same.err;
+    EXPECT_TRUE(contains(same.err, "waiting for 'key', which the 'holdfast run' around this"))
+        << same.err;
+    EXPECT_EQ(std::count(same.err.begin(), same.err.end(), '\n'), 1) << same.err;
+    server_.command({"SET", "other", "somebody-else"});
+    const auto other = nested("key", "other");
+    EXPECT_EQ(other.exit_code, 75);
+    EXPECT_EQ(other.err, "");
+}
+
 TEST_F(run, says_what_kept_the_command_from_running) {
     EXPECT_EQ(holdfast({"run", "key", "no-such-command"}).exit_code, 127);
     std::ofstream(scratch_ / "plain") << "text";
@@ -180,6 +208,54 @@ TEST_F(run, a_signal_ends_the_wait_of_at_least_but_not_the_lock) {
     EXPECT_GT(server_.pttl("key"), 12'000);
 }
 
+TEST_F(run, one_signal_ends_command_and_wait_and_the_lock_stays_for_at_least_that_long) {
+    for (const char* command : {"", "trap 'exit 3' TERM; "}) {
+        std::filesystem::remove(scratch_ / "pid");
+        server_.command({"DEL", "key"});
+        auto holder = start({"run", "--at-least", "5m", "key", "sh", "-c",
+                             command + ("echo $$ >'" + (scratch_ / "pid").native()) +
+                                 "'; while :; do sleep 0.01; done"});
+        process_in(scratch_ / "pid");
+        holder.kill(SIGTERM);
+        EXPECT_EQ(holder.wait(10s).code, *command == '\0' ? 143 : 3) << holder.error_output();
+        EXPECT_GT(server_.pttl("key"), 280'000);
+        EXPECT_LE(server_.pttl("key"), 300'000);
+    }
+}
+
+TEST_F(run, at_least_keeps_the_lock_no_longer_where_the_lease_is) {
+    auto holder = start({"run", "--at-least", "5s", "--ttl", "1m", "key", "sh", "-c",
+                         "echo $$ >'" + (scratch_ / "pid").native() + "'; exec sleep 60"});
+    process_in(scratch_ / "pid");
+    holder.kill(SIGTERM);
+    EXPECT_EQ(holder.wait(10s).code, 143) << holder.error_output();
+    EXPECT_TRUE(server_.exists("key"));
+    EXPECT_LE(server_.pttl("key"), 5'000);
+}
+
+TEST_F(run, at_least_is_kept_though_the_signal_went_to_the_command_alone) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+        server_.command({"DEL", "key"});
+        auto holder = start({"run", "--at-least", "5m", "key", "sh", "-c",
+                             "ulimit -c 0; kill -" + std::to_string(signal) + " $$"});
+        EXPECT_EQ(holder.wait(10s).code, 128 + signal) << holder.error_output();
+        EXPECT_GT(server_.pttl("key"), 280'000) << signal;
+    }
+}
+
+TEST_F(run, at_least_is_waited_for_when_another_signal_or_at_most_has_ended_the_command) {
+    for (const words& options : {words{}, words{"--at-most", "100ms"}}) {
+        words arguments{"run", "--at-least", "800ms"};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        const std::string command = options.empty() ? "kill -KILL $$" : "exec sleep 60";
+        arguments.insert(arguments.end(), {"key", "sh", "-c", command});
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(holdfast(arguments).exit_code, options.empty() ? 137 : 143);
+        EXPECT_GE(std::chrono::steady_clock::now() - begin, 800ms);
+        EXPECT_FALSE(server_.exists("key")) << "nothing is left for --at-least";
+    }
+}
+
 /// A command that ends, and a signal that comes, while holdfast is stopped: it finds both at once.
 class run_at_its_end : public run {
   protected:
@@ -217,6 +293,7 @@ TEST_F(run_at_its_end, a_signal_changes_nothing_when_there_is_nothing_left_to_wa
 TEST_F(run, at_most_asks_the_command_to_end) {
     const auto result = holdfast({"run", "--at-most", "200ms", "key", "sleep", "60"});
     EXPECT_EQ(result.exit_code, 143);
+    EXPECT_TRUE(contains(result.err, "stopped after --at-most 200ms")) << result.err;
     EXPECT_FALSE(server_.exists("key"));
     const words polite = {"run",
                           "--at-most",
@@ -265,10 +342,10 @@ TEST_F(run, refuses_a_ttl_that_leaves_no_time_to_work) {
 }
 
 TEST_F(run, reads_durations_as_people_write_them) {
-    for (const char* duration : {"20", "20s", "20000ms", "1m", "0.5m"}) {
+    for (const char* duration : {"20", "20s", "20000ms", "1m", "0.5m", "1m30s", "1h30m"}) {
         EXPECT_EQ(holdfast({"run", "--ttl", duration, "key", "true"}).exit_code, 0) << duration;
     }
-    for (const char* duration : {"", "x", "20 s", "-5s", "5d"}) {
+    for (const char* duration : {"", "x", "20 s", "-5s", "5w", "30m1h"}) {
         EXPECT_EQ(holdfast({"run", "--ttl", duration, "key", "true"}).exit_code, 64) << duration;
     }
 }

@@ -1,11 +1,16 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "tool.hpp"
 
 namespace holdfast::test {
 namespace {
+
+const std::vector<std::pair<int, std::string>> forwarded = {{SIGINT, "INT"},   {SIGTERM, "TERM"},
+                                                            {SIGHUP, "HUP"},   {SIGQUIT, "QUIT"},
+                                                            {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}};
 
 class signals : public tool_test {
   protected:
@@ -28,6 +33,23 @@ class signals : public tool_test {
         return {"run", "key", "--", "python3", "-c", program, signal, scratch_.path().native()};
     }
 
+    /// Both of them listen when it returns.
+    process start_listener(const std::string& signal) const {
+        std::filesystem::remove(scratch_ / "ready");
+        std::filesystem::remove(scratch_ / "heard");
+        process holder = start(listener(signal));
+        EXPECT_TRUE(eventually(20s, [&] { return lines_in("ready") == 2; }));
+        return holder;
+    }
+
+    /// The command and its child, in any order.
+    std::vector<pid_t> listeners() const {
+        std::istringstream numbers(contents_of(scratch_ / "ready"));
+        std::vector<pid_t> found;
+        for (pid_t each = 0; numbers >> each;) found.push_back(each);
+        return found;
+    }
+
     long lines_in(const char* name) const {
         const std::string text = contents_of(scratch_ / name);
         return std::count(text.begin(), text.end(), '\n');
@@ -35,14 +57,8 @@ class signals : public tool_test {
 };
 
 TEST_F(signals, are_forwarded_to_the_whole_group) {
-    const std::vector<std::pair<int, std::string>> all = {{SIGINT, "INT"},   {SIGTERM, "TERM"},
-                                                          {SIGHUP, "HUP"},   {SIGQUIT, "QUIT"},
-                                                          {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}};
-    for (const auto& [number, name] : all) {
-        std::filesystem::remove(scratch_ / "ready");
-        std::filesystem::remove(scratch_ / "heard");
-        auto holder = start(listener(name));
-        ASSERT_TRUE(eventually(20s, [&] { return lines_in("ready") == 2; }));
+    for (const auto& [number, name] : forwarded) {
+        auto holder = start_listener(name);
         holder.kill(number);
         EXPECT_EQ(holder.wait(10s).code, 9) << name;
         EXPECT_TRUE(eventually(5s, [&] { return lines_in("heard") == 2; })) << name;
@@ -91,6 +107,18 @@ TEST_F(signals, end_the_wait_of_lock_too) {
     EXPECT_EQ(waiter.wait(10s).code, 128 + SIGTERM);
     EXPECT_EQ(waiter.output(), "");
     EXPECT_EQ(server_.get("key"), "somebody");
+}
+
+TEST_F(signals, reach_a_command_that_is_stopped) {
+    for (const auto& [number, name] : forwarded) {
+        auto holder = start_listener(name);
+        const auto all = listeners();
+        for (const pid_t each : all) ::kill(each, SIGSTOP);
+        ASSERT_TRUE(eventually(10s, [&] { return std::all_of(all.begin(), all.end(), stopped); }));
+        holder.kill(number);
+        EXPECT_EQ(holder.wait(10s).code, 9) << name;
+        EXPECT_TRUE(eventually(5s, [&] { return lines_in("heard") == 2; })) << name;
+    }
 }
 
 TEST_F(signals, that_were_ignored_stay_ignored) {

@@ -1,34 +1,31 @@
 #include <signal.h>
 
-#include <sstream>
-
 #include "tool.hpp"
 
 namespace holdfast::test {
 namespace {
 
-/// Field `number` of /proc/PROCESS/stat, counted from 1 as in proc(5); from the third on.
-std::string stat_field(pid_t process, int number) {
-    const std::string text = contents_of("/proc/" + std::to_string(process) + "/stat");
-    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-    std::string field;
-    for (int at = 3; at <= number; ++at) fields >> field;
-    return field;
-}
-
-bool stopped(pid_t process) { return stat_field(process, 3) == "T"; }
-
-bool has_the_terminal(pid_t process) { return stat_field(process, 8) == stat_field(process, 5); }
-
 /// Ctrl-Z. Waits are long, because a stopped pair has nothing that would end it.
 class suspended : public tool_test {
   protected:
+    /// In a group of its own: what is in one that no shell looks after cannot be suspended.
+    process start_in_group(const words& arguments) const {
+        process_options options;
+        options.arguments = holdfast_with(arguments);
+        options.environment = environment_;
+        options.input = redirect::pipe();
+        options.output = redirect::capture();
+        options.error = redirect::capture();
+        options.own_process_group = true;
+        return process(options);
+    }
+
     /// A command that writes its number, and ends when it is told to. It makes no process: a shell
     /// that is stopped while it does would not show it.
     process start_patient(const std::string& ttl) const {
-        return start({"run", "--ttl", ttl, "--kill-after", "500ms", "key", "sh", "-c",
-                      "echo $$ >'" + (scratch_ / "pid").native() + "'; read line; exit 6"},
-                     redirect::pipe());
+        return start_in_group(
+            {"run", "--ttl", ttl, "--kill-after", "500ms", "key", "sh", "-c",
+             "echo $$ >'" + (scratch_ / "pid").native() + "'; read line; exit 6"});
     }
 };
 
@@ -52,11 +49,14 @@ TEST_F(suspended, beyond_the_lease_the_command_does_not_go_on) {
     holder.kill(SIGCONT);
     EXPECT_EQ(holder.wait(10s).code, 79) << holder.error_output();
     EXPECT_FALSE(alive(command));
+    EXPECT_TRUE(contains(holder.error_output(), "holdfast itself was stopped for "))
+        << holder.error_output();
+    EXPECT_FALSE(contains(holder.error_output(), "by the server")) << holder.error_output();
 }
 
 TEST_F(suspended, a_wait_stops_and_goes_on) {
     server_.command({"SET", "key", "somebody", "PX", "60000"});
-    auto waiter = start({"run", "key", "echo", "my turn"});
+    auto waiter = start_in_group({"run", "key", "echo", "my turn"});
     ASSERT_TRUE(eventually(10s, [&] {
         return server_.command({"CLIENT", "LIST"}).find("name=holdfast") != std::string::npos;
     }));
@@ -79,13 +79,15 @@ TEST_F(suspended, by_the_terminal_that_the_command_reads_from) {
     options.output = redirect::capture();
     process terminal(options);
     const pid_t command = process_in(scratch_ / "pid");
-    ASSERT_TRUE(eventually(10s, [&] { return has_the_terminal(command); }));
+    // It has asked for the terminal and been stopped for that; what is typed before it goes on is
+    // lost.
+    const auto reads = [&] { return has_the_terminal(command) && !stopped(command); };
+    ASSERT_TRUE(eventually(10s, reads));
     terminal.write("\x1a");
-    // What bash says of a job that SIGSTOP stopped.
     EXPECT_TRUE(eventually(10s, [&] {
-        return terminal.output().find("then 147") != std::string::npos;
+        return terminal.output().find("then 148") != std::string::npos;
     })) << terminal.output();
-    ASSERT_TRUE(eventually(10s, [&] { return has_the_terminal(command); })) << terminal.output();
+    ASSERT_TRUE(eventually(10s, reads)) << terminal.output();
     terminal.write("hello\n");
     EXPECT_EQ(terminal.wait(10s).code, 0) << terminal.output();
     EXPECT_NE(terminal.output().find("got hello"), std::string::npos) << terminal.output();

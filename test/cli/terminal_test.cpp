@@ -1,3 +1,6 @@
+#include <fstream>
+#include <regex>
+
 #include "tool.hpp"
 
 namespace holdfast::test {
@@ -28,6 +31,14 @@ TEST_F(terminal, shows_colours_there_and_nowhere_else) {
     EXPECT_FALSE(coloured(holdfast({"doctor"}).out));
 }
 
+TEST_F(terminal, aligns_columns_whatever_their_colours) {
+    server_.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    const auto shown = on_terminal("\"$HOLDFAST\" doctor").out;
+    const auto plain = std::regex_replace(shown, std::regex("\x1b\\[[0-9;]*m"), "");
+    EXPECT_TRUE(contains(plain, "\n  ok    reachable ")) << plain;
+    EXPECT_TRUE(contains(plain, "\n  FAIL  eviction ")) << plain;
+}
+
 TEST_F(terminal, shows_no_colours_to_those_who_do_not_want_them) {
     EXPECT_FALSE(coloured(on_terminal("\"$HOLDFAST\" status key", {{"NO_COLOR", "1"}}).out));
     EXPECT_FALSE(coloured(on_terminal("\"$HOLDFAST\" status key", {{"TERM", "dumb"}}).out));
@@ -47,6 +58,19 @@ TEST_F(terminal, says_after_a_second_for_whom_it_waits_in_one_line) {
     EXPECT_EQ(result.out.find("waiting", line.size()), std::string::npos) << result.out;
 }
 
+TEST_F(terminal, is_told_by_lock_too_who_has_it) {
+    auto holder = start({"run", "--label", "nightly", "key", "sleep", "60"});
+    wait_until_held("key");
+    for (const char* wait : {"-n", "-w 200ms"}) {
+        const auto result =
+            on_terminal("\"$HOLDFAST\" lock " + std::string(wait) + " key", {{"NO_COLOR", "1"}});
+        EXPECT_EQ(result.exit_code, 75);
+        EXPECT_TRUE(contains(result.out, "'key' is held by ")) << result.out;
+        EXPECT_TRUE(contains(result.out, "(nightly); its lease runs another ")) << result.out;
+    }
+    EXPECT_EQ(holdfast({"lock", "-n", "key"}).err, "") << "nobody is there to read it";
+}
+
 TEST_F(terminal, is_told_nothing_about_a_short_wait) {
     server_.command({"SET", "key", "x", "PX", "300"});
     EXPECT_EQ(on_terminal("\"$HOLDFAST\" run key true").out, "");
@@ -64,6 +88,25 @@ TEST_F(terminal, is_given_to_a_command_that_wants_to_read_from_it) {
     const auto result = on_terminal(
         "\"$HOLDFAST\" run key -- sh -c 'read line; echo \"got $line\"'", {}, "hello\n");
     EXPECT_NE(result.out.find("got hello"), std::string::npos) << result.out << result.err;
+    EXPECT_EQ(result.exit_code, 0);
+}
+
+// As top does it: it stops itself when it is kept from the terminal.
+TEST_F(terminal, is_given_to_a_command_that_stops_itself_for_want_of_it) {
+    std::ofstream(scratch_ / "top.py") << R"(import os, signal, termios
+signal.signal(signal.SIGTTOU, lambda *_: os.kill(os.getpid(), signal.SIGSTOP))
+terminal = os.open("/dev/tty", os.O_RDWR)
+for _ in range(3):
+    try:
+        termios.tcsetattr(terminal, termios.TCSANOW, termios.tcgetattr(terminal))
+        break
+    except (InterruptedError, termios.error):
+        pass
+print("has got it" if os.tcgetpgrp(terminal) == os.getpgrp() else "has not")
+)";
+    const auto result =
+        on_terminal("\"$HOLDFAST\" run key -- python3 " + (scratch_ / "top.py").native());
+    EXPECT_NE(result.out.find("has got it"), std::string::npos) << result.out << result.err;
     EXPECT_EQ(result.exit_code, 0);
 }
 

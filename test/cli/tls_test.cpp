@@ -69,6 +69,17 @@ TEST_F(tls, shows_its_own_certificate_to_a_server_that_asks) {
     EXPECT_EQ(run(server, {"--cacert", trusted_}).out, "");
 }
 
+// Each attempt to connect takes a second, and tells only then what is wrong.
+TEST_F(tls, with_a_server_that_has_none_is_named_also_when_a_wait_ends_in_mid_attempt) {
+    const redis_server server;
+    const std::string url = "rediss://127.0.0.1:" + std::to_string(server.port());
+    for (const char* wait : {"1600ms", "2200ms"}) {
+        const auto result = run_command(holdfast_with({"lock", "--url", url, "-w", wait, "key"}));
+        EXPECT_EQ(result.exit_code, 69) << result.err;
+        EXPECT_TRUE(contains(result.err, "use redis://")) << result.err;
+    }
+}
+
 TEST_F(tls, names_a_file_that_it_cannot_use) {
     const redis_server server(served_by(local_));
     const auto result = run(server, {"--cacert", "/no/such/file"});

@@ -26,14 +26,6 @@ std::string contents_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-bool alive(pid_t process) {
-    const std::string status = contents_of("/proc/" + std::to_string(process) + "/stat");
-    const auto name_end = status.rfind(") ");
-    if (name_end == std::string::npos) return false;
-    const char state = status[name_end + 2];
-    return state != 'Z' && state != 'X';
-}
-
 pid_t process_in(const std::filesystem::path& path) {
     const bool written = eventually(10s, [&] { return contents_of(path).ends_with('\n'); });
     if (!written) throw std::runtime_error("nobody wrote " + path.string());

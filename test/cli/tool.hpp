@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "process_table.hpp"
 #include "support/eventually.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
@@ -26,10 +27,11 @@ words holdfast_with(words arguments);
 /// The one JSON object in `line`, as somebody else's parser reads it.
 boost::json::object json_of(const std::string& line);
 
-std::string contents_of(const std::filesystem::path& path);
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
-/// The process exists, and is more than a name that waits to be collected.
-bool alive(pid_t process);
+std::string contents_of(const std::filesystem::path& path);
 
 /// The number in a file that a process under test writes its id to; waits for it.
 pid_t process_in(const std::filesystem::path& path);

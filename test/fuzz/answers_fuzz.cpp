@@ -1,5 +1,5 @@
-// sources: src/runtime/wire.cpp src/net/handshake.cpp src/core/judge.cpp
-// sources: src/core/clock_watch.cpp src/resp/*.cpp
+// sources: src/runtime/wire.cpp src/net/handshake.cpp src/net/enlisting.cpp src/net/explain.cpp
+// sources: src/net/supported.cpp src/core/judge.cpp src/core/clock_watch.cpp src/resp/*.cpp
 /// Everything that reads a server's answers, on whatever a server may say: the handshake and the
 /// decoders of the lock commands. They must not crash, and must not take nonsense for a grant.
 #include <cstddef>
@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "net/enlisting.hpp"
+#include "net/explain.hpp"
 #include "net/handshake.hpp"
 #include "resp/framer.hpp"
 #include "resp/view.hpp"
@@ -21,6 +23,8 @@ const script commit{"commit", "0", "commit"};
 const script extend{"extend", "0", "extend"};
 const script release{"release", "0", "release"};
 const script enlist{"enlist", "0", "enlist"};
+const script force{"force", "0", "force"};
+const script linger{"linger", "0", "linger"};
 }  // namespace holdfast::scripts
 
 namespace {
@@ -41,7 +45,7 @@ void read_everything(std::string_view frame) {
     if (const auto* said = std::get_if<runtime::wire::ownership>(&owned)) {
         if (*said == runtime::wire::ownership::ours) require(reply.integer() == 1);
     }
-    runtime::wire::read_enlist(reply);
+    net::read_enlist(reply);
     if (reply.is_error()) require(!net::explain(reply).message.empty());
 }
 

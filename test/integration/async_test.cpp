@@ -111,6 +111,35 @@ TEST_F(asynchronous, coroutines_can_take_renew_and_release) {
     EXPECT_EQ(steps, 3);
 }
 
+// Braces inside a co_await expression are what GCC 12 miscompiles: see holdfast/label.hpp.
+TEST_F(asynchronous, options_may_be_written_inside_a_co_await_expression) {
+    mutex one(client_, "k");
+    const std::string name = "a name that no small string has room for";
+    std::vector<std::string> labels;
+    const auto note = [&](const acquisition& won) {
+        labels.push_back(parse_owner(won->owner()).label);
+        EXPECT_GT(server_.pttl("k"), 35'000);
+    };
+    const auto work = [&]() -> asio::awaitable<void> {
+        for (int round = 0; round < 2; ++round) {
+            note(co_await one.async_acquire({.ttl = 40s}, asio::use_awaitable));
+            note(co_await one.async_acquire({.ttl = 40s, .label = "short"}, asio::use_awaitable));
+            note(
+                co_await one.async_acquire({.ttl = 40s, .label = name + "!"}, asio::use_awaitable));
+            note(co_await one.async_acquire(acquire_options{.ttl = 40s, .label = name},
+                                            asio::use_awaitable));
+            note(co_await mutex(client_, "k", {.ttl = 40s}).async_acquire(asio::use_awaitable));
+        }
+        co_await one.async_acquire({}, asio::use_awaitable);
+    };
+    asio::co_spawn(io_, work, [](const std::exception_ptr& error) { EXPECT_FALSE(error); });
+    ASSERT_TRUE(run());
+    const std::vector<std::string> once{"", "short", name + "!", name, ""};
+    auto expected = once;
+    expected.insert(expected.end(), once.begin(), once.end());
+    EXPECT_EQ(labels, expected);
+}
+
 TEST_F(asynchronous, many_coroutines_on_several_threads_never_overlap) {
     asio::thread_pool pool(3);
     std::atomic<int> inside = 0;
@@ -159,6 +188,16 @@ TEST_F(asynchronous, what_is_wrong_with_the_call_completes_it_too) {
     EXPECT_FALSE(code) << "completed inside the initiating call";
     ASSERT_TRUE(run());
     EXPECT_EQ(code, errc::invalid_option);
+}
+
+TEST_F(asynchronous, a_default_ttl_above_max_ttl_completes_only_what_uses_it) {
+    auto settings = settings_for(server_.url());
+    settings.max_ttl = 10s;
+    client strict(settings);
+    mutex one(strict, "k");
+    EXPECT_TRUE(one.async_acquire({.ttl = 10s}, asio::use_future).get());
+    const auto refused = error_of([&] { (void)one.async_acquire(asio::use_future).get(); });
+    EXPECT_EQ(refused.code, errc::invalid_option);
 }
 
 TEST_F(asynchronous, cancelling_a_waiting_acquire_completes_it_and_lets_others_through) {
@@ -220,6 +259,94 @@ TEST_F(asynchronous, a_timeout_is_a_race_with_a_timer) {
     asio::co_spawn(io_, work, asio::detached);
     ASSERT_TRUE(run());
     EXPECT_EQ(first, 1U);
+}
+
+TEST_F(asynchronous, a_timed_acquire_gives_up_in_time_and_tells_who_holds_the_lock) {
+    const auto theirs = mutex(other_, "k").acquire();
+    mutex one(client_, "k");
+    const auto expect_denied = [&](const acquisition& result, const stopwatch& watch) {
+        EXPECT_FALSE(result);
+        EXPECT_GE(watch.elapsed(), 45ms);
+        EXPECT_LT(watch.elapsed(), 50ms + promptly);
+        EXPECT_EQ(result.held_by().value_or(holder{}).owner, theirs.owner());
+    };
+    const stopwatch first;
+    expect_denied(one.async_try_acquire_for(50ms, asio::use_future).get(), first);
+    const stopwatch second;
+    expect_denied(one.async_try_acquire_for(50ms, {.ttl = 5s}, asio::use_future).get(), second);
+    const stopwatch third;
+    const auto steady = std::chrono::steady_clock::now() + 50ms;
+    expect_denied(one.async_try_acquire_until(steady, asio::use_future).get(), third);
+    const stopwatch fourth;
+    const auto ours = clock::now() + 50ms;
+    expect_denied(one.async_try_acquire_until(ours, {.ttl = 5s}, asio::use_future).get(), fourth);
+}
+
+TEST_F(asynchronous, a_timed_acquire_gets_a_lock_that_becomes_free_in_time) {
+    auto theirs = mutex(other_, "k").acquire();
+    mutex one(client_, "k");
+    std::optional<std::string> owner;
+    const auto work = [&]() -> asio::awaitable<void> {
+        const auto won =
+            co_await one.async_try_acquire_for(surely, {.ttl = 40s}, asio::use_awaitable);
+        if (!won) co_return;
+        EXPECT_GT(server_.pttl("k"), 35'000);
+        EXPECT_EQ(server_.get("k"), won->owner());
+        owner = won->owner();
+    };
+    asio::co_spawn(io_, work, asio::detached);
+    io_.poll();
+    EXPECT_TRUE(eventually(surely, [&] { return client_.statistics().denied > 0; }));
+    theirs.release();
+    ASSERT_TRUE(run());
+    EXPECT_TRUE(owner.has_value());
+}
+
+TEST_F(asynchronous, a_timed_acquire_without_time_makes_one_attempt) {
+    mutex one(client_, "k");
+    EXPECT_TRUE(one.async_try_acquire_for(0ms, asio::use_future).get());
+    EXPECT_TRUE(one.async_try_acquire_for(-1h, asio::use_future).get());
+    const auto past = clock::now() - 1h;
+    EXPECT_TRUE(one.async_try_acquire_until(past, asio::use_future).get());
+    const auto theirs = mutex(other_, "k").acquire();
+    const auto denied = one.async_try_acquire_for(0ms, asio::use_future).get();
+    EXPECT_EQ(denied.held_by().value_or(holder{}).owner, theirs.owner());
+    EXPECT_FALSE(one.async_try_acquire_until(past, asio::use_future).get());
+}
+
+TEST_F(asynchronous, the_time_of_a_timed_acquire_runs_from_its_start_not_from_the_call) {
+    const auto theirs = mutex(other_, "k").acquire();
+    mutex one(client_, "k");
+    milliseconds waited{0};
+    const auto work = [&]() -> asio::awaitable<void> {
+        auto later = one.async_try_acquire_for(60ms, asio::use_awaitable);
+        std::this_thread::sleep_for(60ms);
+        const stopwatch watch;
+        EXPECT_FALSE(co_await std::move(later));
+        waited = watch.elapsed();
+    };
+    asio::co_spawn(io_, work, asio::detached);
+    ASSERT_TRUE(run());
+    EXPECT_GE(waited, 60ms);
+}
+
+TEST_F(asynchronous, cancelling_a_timed_acquire_completes_it_before_its_time) {
+    const auto theirs = mutex(other_, "k").acquire();
+    asio::cancellation_signal signal;
+    mutex one(client_, "k");
+    std::error_code code;
+    const auto done = [&](const std::exception_ptr& error, const acquisition& won) {
+        code = code_of(error);
+        EXPECT_FALSE(won);
+    };
+    one.async_try_acquire_for(
+        surely, asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(io_, done)));
+    EXPECT_TRUE(eventually(surely, [&] { return client_.statistics().denied > 0; }));
+    signal.emit(asio::cancellation_type::terminal);
+    const stopwatch watch;
+    ASSERT_TRUE(run());
+    EXPECT_LT(watch.elapsed(), promptly);
+    EXPECT_EQ(code, errc::cancelled);
 }
 
 TEST_F(asynchronous, cancelling_after_completion_does_nothing) {

@@ -1,5 +1,6 @@
 #include <thread>
 
+#include "holdfast/operate.hpp"
 #include "integration/library.hpp"
 
 /// What is refused before a server is asked, and what only looks as if it should be.
@@ -22,6 +23,17 @@ class bad_input : public testing::Test {
     redis_server server_;
     client client_{server_.url()};
 };
+
+TEST_F(bad_input, keys_of_our_own_are_no_locks) {
+    for (const char* own : {"holdfast:record", "holdfast:{k}:fence", "holdfast:"}) {
+        EXPECT_EQ(error_of([&] { mutex(client_, own); }).code, errc::invalid_key) << own;
+    }
+    auto settings = settings_for(server_.url());
+    settings.prefix = "hold";
+    client prefixed(settings);
+    EXPECT_EQ(error_of([&] { mutex(prefixed, "fast:record"); }).code, errc::invalid_key);
+    EXPECT_TRUE(mutex(prefixed, "holdfast:record").try_acquire().has_value());
+}
 
 TEST_F(bad_input, urls_are_checked_when_given_and_passwords_never_shown) {
     for (const auto* url :
@@ -60,6 +72,30 @@ TEST_F(bad_input, ttl_at_its_edges) {
     EXPECT_EQ(refusal_of(with_ttl(milliseconds::max())).code, errc::invalid_option);
 }
 
+TEST_F(bad_input, a_default_ttl_above_max_ttl_is_refused_only_where_it_is_used) {
+    auto settings = settings_for(server_.url());
+    settings.max_ttl = 10s;
+    client strict(settings);
+    mutex one(strict, "k");
+    EXPECT_TRUE(one.try_acquire({.ttl = 10s}));
+    EXPECT_TRUE(strict.try_acquire("k", {.ttl = 10s}));
+    for (const auto& refused :
+         {error_of([&] { one.lock(); }), error_of([&] { (void)one.try_lock(); }),
+          error_of([&] { (void)one.try_lock_for(1ms); }), error_of([&] { (void)one.acquire(); }),
+          error_of([&] { (void)one.try_acquire(); }),
+          error_of([&] { recursive_mutex(strict, "k").lock(); }),
+          error_of([&] { (void)strict.try_acquire("k"); })}) {
+        EXPECT_EQ(refused.code, errc::invalid_option);
+        EXPECT_TRUE(contains(refused.what, "max_ttl, 10s")) << refused.what;
+    }
+    EXPECT_FALSE(server_.exists("k"));
+    EXPECT_EQ(error_of([&] { mutex(strict, "k", {.ttl = 11s}); }).code, errc::invalid_option);
+    EXPECT_EQ(error_of([&] { mutex(strict, ""); }).code, errc::invalid_key);
+    const std::string long_label(max_label_bytes + 1, 'x');
+    EXPECT_EQ(error_of([&] { mutex(strict, "k", {.label = long_label}); }).code,
+              errc::invalid_option);
+}
+
 TEST_F(bad_input, the_shortest_ttl_works) {
     EXPECT_TRUE(eventually(surely, [&] {
         std::error_code error;
@@ -75,6 +111,23 @@ TEST_F(bad_input, extend_checks_its_ttl_too) {
     }
     EXPECT_NO_THROW(held.extend(60s));
     EXPECT_FALSE(held.lost());
+}
+
+TEST_F(bad_input, what_lingers_may_outlive_max_ttl_but_not_the_longest_time) {
+    client through(server_.url());
+    auto held = mutex(through, "k").acquire();
+    const auto owner = held.owner();
+    held.detach();
+    const auto refused = [&](milliseconds how_long) {
+        return error_of([&] { (void)linger(through, "k", owner, how_long); }).code;
+    };
+    EXPECT_EQ(refused(0ms), errc::invalid_option);
+    EXPECT_EQ(refused(longest_time + 1ms), errc::invalid_option);
+    EXPECT_TRUE(linger(through, "k", owner, through.settings().max_ttl * 5));
+    EXPECT_GT(server_.pttl("k"), 290'000);
+    EXPECT_TRUE(linger(through, "k", owner, longest_time));
+    EXPECT_GE(server_.pttl("holdfast:{k}:fence") + 1000, server_.pttl("k")) << "asked one by one";
+    EXPECT_FALSE(linger(through, "k", "somebody else", 1s));
 }
 
 TEST_F(bad_input, guard_time_must_stay_below_half_the_ttl) {
@@ -124,8 +177,10 @@ TEST_F(bad_input, labels_at_their_edge) {
     acquire_options how;
     how.label = std::string(max_label_bytes, 'x');
     EXPECT_FALSE(refusal_of(how).code);
-    how.label += 'x';
-    EXPECT_EQ(refusal_of(how).code, errc::invalid_option);
+    how.label = std::string(max_label_bytes + 1, 'x');
+    const auto above = refusal_of(how);
+    EXPECT_EQ(above.code, errc::invalid_option);
+    EXPECT_TRUE(contains(above.what, "129 bytes")) << above.what;
     auto settings = settings_for(server_.url());
     settings.label = std::string(max_label_bytes, 'x');
     EXPECT_FALSE(refusal(settings).code);
@@ -170,8 +225,8 @@ TEST_F(bad_input, the_options_of_a_client_at_their_edges) {
     EXPECT_EQ(with([](options& o) { o.patience = 0ms; }), fine);
     EXPECT_EQ(with([](options& o) { o.patience = longest_time; }), fine);
     EXPECT_EQ(with([](options& o) { o.patience = milliseconds::max(); }), wrong);
-    EXPECT_EQ(with([](options& o) { o.drift_per_mille = 100; }), fine);
-    EXPECT_EQ(with([](options& o) { o.drift_per_mille = 101; }), wrong);
+    EXPECT_EQ(with([](options& o) { o.drift_per_mille = max_drift_per_mille; }), fine);
+    EXPECT_EQ(with([](options& o) { o.drift_per_mille = max_drift_per_mille + 1; }), wrong);
     EXPECT_EQ(with([](options& o) { o.client_name = "two words"; }), wrong);
     EXPECT_EQ(with([](options& o) { o.client_name = "line\n"; }), wrong);
     EXPECT_EQ(with([](options& o) { o.client_name = ""; }), fine);

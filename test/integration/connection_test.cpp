@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <deque>
 #include <fstream>
 #include <thread>
 
@@ -29,13 +30,20 @@ thrown_error failure_of(const options& settings) {
     return error_of([&] { (void)mutex(through, "k").try_acquire(); });
 }
 
+/// The version of the protocol. Redis 6 does not tell: the expected one then.
+std::string version_of(const std::map<std::string, std::string>& connection,
+                       const std::string& expected) {
+    const auto told = connection.find("resp");
+    return told == connection.end() ? expected : told->second;
+}
+
 TEST(connection, uses_version_3_and_gives_itself_a_name) {
     const redis_server server;
     client through(server.url());
     through.connect();
     const auto found = connections_named(server, "holdfast");
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].at("resp"), "3");
+    EXPECT_EQ(version_of(found[0], "3"), "3");
     EXPECT_TRUE(contains(found[0].at("flags"), "t")) << "tracking";
 }
 
@@ -56,7 +64,7 @@ TEST(connection, falls_back_to_version_2_where_hello_is_unknown) {
     auto theirs = mutex(other, "k").acquire();
     const auto found = connections_named(server, "holdfast");
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].at("resp"), "2");
+    EXPECT_EQ(version_of(found[0], "2"), "2");
     std::thread waiter([&] { EXPECT_TRUE(mutex(through, "k").try_acquire_for(surely)); });
     EXPECT_TRUE(eventually(surely, [&] { return through.statistics().denied > 3; })) << "polls";
     theirs.release();
@@ -65,7 +73,7 @@ TEST(connection, falls_back_to_version_2_where_hello_is_unknown) {
 
 TEST(connection, falls_back_to_version_2_where_version_3_is_refused) {
     const hostile_server server(fake_redis([](std::string_view command) -> std::string {
-        return asks(command, "3") ? "*2\r\n:1\r\n:7\r\n" : ":1\r\n";  // acquire has three keys
+        return asks(command, "2") ? "*2\r\n:1\r\n:7\r\n" : ":1\r\n";  // acquire has two keys
     }));
     client through(server.url());
     auto held = mutex(through, "k").acquire();
@@ -83,7 +91,7 @@ TEST(connection, authenticates_with_the_password_of_the_url_or_the_options) {
 
 TEST(connection, authenticates_as_a_user) {
     const redis_server server;
-    server.command({"ACL", "SETUSER", "alice", "on", ">pa ss/w@rd", "~*", "&*", "+@all"});
+    server.command({"ACL", "SETUSER", "alice", "on", ">pa ss/w@rd", "~*", "+@all"});
     expect_locks(
         settings_for("redis://alice:pa%20ss%2Fw%40rd@127.0.0.1:" + std::to_string(server.port())));
     auto settings = settings_for(server.url());
@@ -96,7 +104,7 @@ TEST(connection, authenticates_without_hello_too) {
     const redis_server server(
         {.configuration = {"rename-command HELLO \"\""}, .password = "s3cret"});
     expect_locks(settings_for("redis://:s3cret@127.0.0.1:" + std::to_string(server.port())));
-    server.command({"ACL", "SETUSER", "alice", "on", ">pw", "~*", "&*", "+@all"});
+    server.command({"ACL", "SETUSER", "alice", "on", ">pw", "~*", "+@all"});
     expect_locks(settings_for("redis://alice:pw@127.0.0.1:" + std::to_string(server.port())));
     const auto error =
         failure_of(settings_for("redis://:wrong-one@127.0.0.1:" + std::to_string(server.port())));
@@ -245,6 +253,70 @@ TEST(connection, takes_no_longer_to_fail_than_the_connect_timeout) {
     EXPECT_EQ(error.code, errc::unreachable) << error.what;
     EXPECT_GE(watch.elapsed(), 100ms);
     EXPECT_LT(watch.elapsed(), 100ms + promptly);
+}
+
+TEST(connection, a_request_times_out_in_time_behind_one_that_waited_for_the_connection) {
+    const hostile_server server(fake_redis(std::string{}));  // greets, and says no more
+    auto settings = settings_for(server.url());
+    settings.connect_timeout = surely;
+    settings.node_timeout = 500ms * slowness;
+    client through(settings);
+    std::thread first([&] { (void)error_of([&] { (void)mutex(through, "a").try_acquire(); }); });
+    EXPECT_TRUE(eventually(surely, [&] { return contains(server.received(), "EVALSHA"); }));
+    const stopwatch watch;
+    EXPECT_EQ(error_of([&] { (void)mutex(through, "b").try_acquire(); }).code, errc::unreachable);
+    record("until_it_failed", watch.elapsed());
+    EXPECT_LT(watch.elapsed(), 1000ms * slowness) << "a silent connection ends after 1500";
+    first.join();
+}
+
+// The first request is given the time to connect as well, and one server after the other is silent.
+TEST(connection, a_request_of_a_quorum_times_out_in_time_behind_one_that_waited_for_connections) {
+    constexpr auto own_time = 200ms * slowness;
+    std::deque<hostile_server> servers;
+    std::deque<fault_proxy> networks;
+    options settings;
+    for (int n = 0; n < 3; ++n) {
+        servers.emplace_back(fake_redis(std::string{}));  // greets, and says no more
+        networks.emplace_back(servers.back().port());
+        networks.back().delay(direction::to_client, own_time);  // the roll call ends before
+        settings.urls.push_back(networks.back().url());
+    }
+    settings.restart_guard = false;
+    settings.connect_timeout = surely;
+    settings.node_timeout = own_time;
+    client through(settings);
+    std::thread first([&] { (void)error_of([&] { (void)mutex(through, "a").try_acquire(); }); });
+    for (const auto& server : servers) {
+        EXPECT_TRUE(eventually(surely, [&] { return contains(server.received(), "EVALSHA"); }));
+    }
+    const stopwatch watch;
+    EXPECT_EQ(error_of([&] { (void)mutex(through, "b").try_acquire(); }).code, errc::unreachable);
+    const auto elapsed = watch.elapsed();
+    record("until_it_failed", elapsed);
+    EXPECT_GE(elapsed, own_time) << "it was not asked at all";
+    EXPECT_LT(elapsed, 2 * own_time) << "silent connections end after three times as long";
+    first.join();
+}
+
+TEST(connection, a_request_that_is_repeated_with_its_script_keeps_its_deadline) {
+    const hostile_server server(fake_redis([](std::string_view command) -> std::string {
+        if (asks(command, "PING")) return "+PONG\r\n";
+        return asks(command, "EVALSHA") ? "-NOSCRIPT No matching script.\r\n" : "";
+    }));
+    fault_proxy network(server.port());
+    auto settings = settings_for(network.url());
+    settings.node_timeout = 500ms * slowness;
+    client through(settings);
+    through.connect();
+    network.delay(direction::to_client, settings.node_timeout * 3 / 5);
+    const stopwatch watch;
+    EXPECT_EQ(error_of([&] { (void)mutex(through, "k").try_acquire(); }).code, errc::unreachable);
+    const auto elapsed = watch.elapsed();
+    record("until_it_failed", elapsed);
+    EXPECT_TRUE(asks(server.received(), "EVAL")) << "it was not repeated";
+    EXPECT_GE(elapsed, settings.node_timeout);
+    EXPECT_LT(elapsed, settings.node_timeout * 3 / 2) << "it was given its time once more";
 }
 
 TEST(connection, is_made_again_with_growing_pauses) {

@@ -181,6 +181,21 @@ TEST_F(faults, an_acquire_whose_answer_was_lost_is_cleaned_up_after_the_reconnec
     EXPECT_TRUE(eventually(surely, [&] { return !server_.exists("k"); }));
 }
 
+// The server does not tell a client of what it deletes itself: whoever asks ahead of that waits
+// until it looks again by itself, seconds later. Connecting anew has to be faster than a pause to
+// see it.
+TEST_F(faults, nobody_waits_for_a_lock_that_the_client_itself_was_granted_and_lost) {
+    fault_proxy network(server_.port());
+    client through(settings_for(network.url()));
+    through.connect();
+    const stopwatch watch;
+    for (int round = 0; round < 100; ++round) {
+        network.cut_after(direction::to_client, 0);
+        EXPECT_EQ(through.acquire("k").release(), release_result::released);
+    }
+    EXPECT_LT(watch.elapsed(), 5s * slowness);
+}
+
 class durable_faults : public faults {
   protected:
     durable_faults() : faults({.append_only = true}) {}

@@ -110,7 +110,8 @@ TEST_F(fencing, without_it_there_is_no_token_and_no_counter) {
     how.fencing = false;
     const auto held = mutex(client_, "k", how).acquire();
     EXPECT_EQ(held.token(), 0U);
-    EXPECT_EQ(server_.command({"DBSIZE"}), "2") << "the lock, and the life of the server";
+    EXPECT_EQ(server_.command({"DBSIZE"}), "3")
+        << "the lock, and the record of the server's life, twice";
 }
 
 TEST_F(fencing, a_resource_that_remembers_the_highest_token_refuses_a_stale_holder) {

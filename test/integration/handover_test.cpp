@@ -4,7 +4,9 @@
 #include <thread>
 
 #include "holdfast/asio.hpp"
+#include "holdfast/operate.hpp"
 #include "integration/quorum.hpp"
+#include "support/shifted_clock.hpp"
 
 /// Leases that go from one waiter of a client to the next without the servers. A slow machine may
 /// take longer for a step than a lease may be passed on, so what must happen is tried many times.
@@ -79,6 +81,42 @@ class handover : public testing::Test {
     }
 
     static void nothing(lease&) {}
+
+    /// A lease that may be handed off, and the one behind it, which asked before it was granted.
+    struct succession {
+        acquisition held;
+        std::future<acquisition> next;
+    };
+    static succession succeed(mutex& one) {
+        auto first = one.acquire();
+        auto second = one.async_acquire(boost::asio::use_future);
+        auto third = one.async_acquire(boost::asio::use_future);
+        first.release();
+        return {second.get(), std::move(third)};
+    }
+
+    /// A holder and the next in line have tokens; the servers lose the lock, and another client
+    /// gets it; then somebody asks here. Returns how often, of 40 times, its token was not the
+    /// larger.
+    template <typename Forget>
+    static int inversions(client& here, client& there, Forget&& forget) {
+        int found = 0;
+        mutex ours(here, "k");
+        mutex theirs(there, "k");
+        for (int round = 0; round < 40; ++round) {
+            auto [held, next] = succeed(ours);
+            forget();
+            const auto other = [&] {
+                const auto taken = theirs.acquire();
+                return taken.token();
+            }();
+            auto latecomer = ours.async_acquire(boost::asio::use_future);
+            held->release();
+            next.get()->release();
+            if (latecomer.get()->token() <= other) ++found;
+        }
+        return found;
+    }
 
     redis_server server_;
     client client_{server_.url()};
@@ -171,6 +209,105 @@ TEST_F(handover, does_not_reach_who_would_be_shown_under_another_label) {
 
 TEST_F(handover, does_not_mix_locks_with_and_without_tokens) {
     EXPECT_EQ(inherited({.fencing = true}, {.fencing = false}, nothing), 0U);
+}
+
+// A token that was drawn before its holder asked may be smaller than one that was given out since.
+TEST_F(handover, does_not_reach_who_asked_after_the_key_was_deleted_and_taken_by_another) {
+    client other(server_.url());
+    EXPECT_EQ(inversions(client_, other, [&] { server_.command({"DEL", "k"}); }), 0);
+    EXPECT_GT(client_.statistics().inherited, 0U) << "nothing was handed off at all";
+}
+
+TEST_F(handover, does_not_reach_who_asked_after_the_server_was_emptied_and_another_came) {
+    client other(server_.url());
+    EXPECT_EQ(inversions(client_, other, [&] { server_.command({"FLUSHALL"}); }), 0);
+    EXPECT_GT(client_.statistics().inherited, 0U) << "nothing was handed off at all";
+}
+
+// The key is over for the server, and the lease is not for its holder.
+TEST_F(handover, does_not_reach_who_asked_after_the_clock_had_jumped_and_another_came) {
+    if (!shifted_clock::available()) GTEST_SKIP() << "no library to shift clocks with";
+    shifted_clock clock_of_it;
+    const redis_server jumping({.environment = clock_of_it.environment()});
+    client here(jumping.url());
+    client there(jumping.url());
+    const auto jump = [&] { clock_of_it.jump(acquire_options{}.ttl + 1s); };
+    EXPECT_EQ(inversions(here, there, jump), 0);
+    EXPECT_GT(here.statistics().inherited, 0U) << "nothing was handed off at all";
+}
+
+TEST_F(handover, does_not_reach_who_asked_after_a_quorum_lost_the_key_to_another) {
+    quorum nodes(3);
+    client here(nodes.settings());
+    client there(nodes.settings());
+    here.connect();
+    there.connect();
+    const auto forget = [&] {
+        for (std::size_t n = 0; n < nodes.size(); ++n) nodes.server(n).command({"DEL", "k"});
+    };
+    EXPECT_EQ(inversions(here, there, forget), 0);
+    EXPECT_GT(here.statistics().inherited, 0U) << "nothing was handed off at all";
+}
+
+// One that waits for its connection asks for all who have come meanwhile.
+TEST_F(handover, reaches_all_who_came_before_the_request_was_written) {
+    std::uint64_t inherited = 0;
+    for (int round = 0; round < 20 && inherited == 0; ++round) {
+        client fresh(server_.url());
+        mutex one(fresh, "k");
+        auto first = one.async_acquire(boost::asio::use_future);
+        auto second = one.async_acquire(boost::asio::use_future);
+        first.get()->release();
+        second.get()->release();
+        inherited = fresh.statistics().inherited;
+    }
+    EXPECT_EQ(inherited, 1U);
+}
+
+TEST_F(handover, gives_every_holder_an_owner_of_its_own) {
+    client other(server_.url());
+    mutex one(client_, "k");
+    for (int round = 0; round < 20; ++round) {
+        auto [held, next] = succeed(one);
+        EXPECT_EQ(held->release(), release_result::released);
+        const auto heir = next.get();
+        EXPECT_NE(held->owner(), heir->owner());
+        EXPECT_EQ(held->owner(), held->owner());
+        EXPECT_FALSE(held->verify());
+        EXPECT_EQ(error_of([&held = held] { held->extend(20s); }).code, errc::not_held);
+        for (auto* const through : {&client_, &other}) {
+            EXPECT_FALSE(renew(*through, "k", held->owner(), 20s));
+            EXPECT_EQ(unlock(*through, "k", held->owner()), release_result::already_lost);
+        }
+        EXPECT_TRUE(heir->verify());
+        EXPECT_TRUE(renew(other, "k", heir->owner(), 20s));
+        EXPECT_EQ(unlock(other, "k", heir->owner()), release_result::released);
+    }
+    EXPECT_GT(client_.statistics().inherited, 0U) << "nothing was handed off at all";
+}
+
+TEST_F(handover, does_not_happen_once_somebody_was_shown_the_owner) {
+    std::string shown;
+    EXPECT_EQ(inherited({}, {}, [&](lease& held) { shown = held.owner(); }), 0U);
+    EXPECT_EQ(unlock(client_, "k", shown), release_result::already_lost);
+}
+
+TEST_F(handover, may_happen_again_after_it_was_an_heir_that_kept_its_owner_to_itself) {
+    mutex one(client_, "k");
+    std::uint64_t chains = 0;
+    for (int round = 0; round < 40 && chains == 0; ++round) {
+        const auto before = client_.statistics().inherited;
+        auto first = one.acquire();
+        std::vector<std::future<acquisition>> all;
+        for (int n = 0; n < 3; ++n) all.push_back(one.async_acquire(boost::asio::use_future));
+        first.release();
+        all[0].get()->release();
+        all[1].get()->release();
+        const auto last = all[2].get();
+        if (client_.statistics().inherited == before + 2) ++chains;
+        EXPECT_EQ(server_.get("k"), last->owner());
+    }
+    EXPECT_EQ(chains, 1U);
 }
 
 // What its holder made of it is its holder's.

@@ -74,8 +74,9 @@ TEST_F(layout_interop, everything_else_carries_our_prefix_and_the_hash_tag_of_th
     const auto two = mutex(client_, "{user1}:cart").acquire();
     EXPECT_TRUE(server_.exists("holdfast:{orders:42}:fence"));
     EXPECT_TRUE(server_.exists("holdfast:fence:{user1}:cart"));
-    EXPECT_TRUE(server_.exists("holdfast:life")) << "one per server";
-    EXPECT_EQ(server_.command({"DBSIZE"}), "5");
+    EXPECT_TRUE(server_.exists("holdfast:record")) << "one per server";
+    EXPECT_TRUE(server_.exists("holdfast:life")) << "the same for version 0.1";
+    EXPECT_EQ(server_.command({"DBSIZE"}), "6");
     for (const auto& aux : {"holdfast:{orders:42}:fence", "holdfast:fence:{user1}:cart"}) {
         EXPECT_GT(server_.pttl(aux), 0) << aux << " must not stay for ever";
     }

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <thread>
 
+#include "holdfast/operate.hpp"
 #include "integration/library.hpp"
 #include "support/lock_process.hpp"
 
@@ -86,6 +87,23 @@ TEST_F(lock_basic, the_holder_is_told_also_when_it_is_in_the_same_client_or_unfe
     EXPECT_GT(there.held_by()->remaining.value_or(0ms), 5s);
 }
 
+TEST_F(lock_basic, a_client_can_try_without_a_mutex) {
+    client other(server_.url());
+    auto mine = client_.try_acquire("k", with_ttl(10s));
+    ASSERT_TRUE(mine);
+    EXPECT_EQ(server_.get("k"), mine->owner());
+    EXPECT_LE(server_.pttl("k"), 10'000);
+    const stopwatch watch;
+    const auto theirs = other.try_acquire("k");
+    EXPECT_LT(watch.elapsed(), promptly);
+    ASSERT_FALSE(theirs);
+    ASSERT_TRUE(theirs.held_by().has_value());
+    EXPECT_EQ(theirs.held_by()->owner, mine->owner());
+    mine->release();
+    EXPECT_TRUE(other.try_acquire("k"));
+    EXPECT_EQ(error_of([&] { (void)other.try_acquire(""); }).code, errc::invalid_key);
+}
+
 TEST_F(lock_basic, a_lease_tells_what_it_is) {
     auto held = mutex(client_, "k", with_ttl(10s)).acquire();
     EXPECT_EQ(held.key(), "k");
@@ -117,7 +135,13 @@ TEST_F(lock_basic, a_released_lease_is_not_believed_any_more) {
     ASSERT_EQ(held.release(), release_result::released);
     EXPECT_TRUE(held.lost());
     EXPECT_EQ(held.remaining(), clock::duration{0});
-    EXPECT_EQ(error_of([&] { held.ensure_held(); }).code, errc::lost);
+    EXPECT_EQ(error_of([&] { held.ensure_held(); }).code, errc::not_held);
+    EXPECT_TRUE(contains(error_of([&] { held.ensure_held(); }).what, "'k' was released"));
+    std::error_code error;
+    held.ensure_held(error);
+    EXPECT_EQ(error, errc::not_held);
+    EXPECT_FALSE(held.extend(10s, error));
+    EXPECT_EQ(error, errc::not_held);
     EXPECT_EQ(held.release(), release_result::already_lost);
 }
 
@@ -260,6 +284,12 @@ TEST_F(lock_basic, with_lock_passes_the_result_through_and_releases) {
     EXPECT_EQ(&reference, &target);
 }
 
+TEST_F(lock_basic, with_lock_runs_work_that_takes_no_lease) {
+    EXPECT_TRUE(client_.with_lock("k", [&] { return server_.exists("k"); }));
+    client_.with_lock("k", with_ttl(5s), [&] { EXPECT_LE(server_.pttl("k"), 5000); });
+    EXPECT_FALSE(server_.exists("k"));
+}
+
 TEST_F(lock_basic, with_lock_releases_when_the_work_throws) {
     EXPECT_THROW(client_.with_lock("k", [](lease&) { throw std::logic_error("work"); }),
                  std::logic_error);
@@ -274,6 +304,25 @@ TEST_F(lock_basic, the_prefix_is_put_before_every_key) {
     EXPECT_TRUE(server_.exists("app:k"));
     EXPECT_FALSE(server_.exists("k"));
     EXPECT_TRUE(mutex(client_, "k").try_acquire());
+}
+
+TEST_F(lock_basic, keys_are_shown_without_the_prefix_and_can_be_given_back) {
+    client prefixed({.urls = {server_.url()}, .prefix = "app:"});
+    mutex one(prefixed, "k");
+    auto held = one.acquire();
+    EXPECT_EQ(one.key(), "k");
+    EXPECT_EQ(held.key(), "k");
+    EXPECT_TRUE(held.verify());
+    EXPECT_EQ(inspect(prefixed, "k").key, "k");
+    std::vector<std::string> listed;
+    list(prefixed, "k*", [&](const lock_status& each) { listed.push_back(each.key); });
+    ASSERT_EQ(listed, std::vector<std::string>{"k"});
+    EXPECT_EQ(inspect(prefixed, listed[0]).held_by->owner, held.owner());
+    EXPECT_EQ(force_unlock(prefixed, listed[0], held.owner(), "a test"), release_result::released);
+    EXPECT_FALSE(held.verify());
+    const auto lost = error_of([&] { held.ensure_held(); });
+    EXPECT_EQ(lost.code, errc::lost);
+    EXPECT_TRUE(contains(lost.what, "'k'")) << lost.what;
 }
 
 TEST_F(lock_basic, a_release_that_is_not_awaited_arrives_all_the_same) {

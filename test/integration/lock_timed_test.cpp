@@ -67,13 +67,64 @@ TEST_F(lock_timed, zero_and_negative_times_still_make_one_attempt) {
 
 TEST_F(lock_timed, until_works_with_every_clock) {
     const auto theirs = mutex(other_, "k").acquire();
+    client_.connect();
     mutex mine(client_, "k");
     const stopwatch watch;
-    EXPECT_FALSE(mine.try_lock_until(std::chrono::steady_clock::now() + 40ms));
-    EXPECT_FALSE(mine.try_lock_until(std::chrono::system_clock::now() + 40ms));
-    EXPECT_FALSE(mine.try_lock_until(clock::now() + 40ms));
-    EXPECT_GE(watch.elapsed(), 115ms);
-    EXPECT_LT(watch.elapsed(), 120ms + 3 * promptly);
+    EXPECT_FALSE(mine.try_lock_until(std::chrono::steady_clock::now() + 100ms));
+    EXPECT_FALSE(mine.try_lock_until(std::chrono::system_clock::now() + 100ms));
+    EXPECT_FALSE(mine.try_lock_until(clock::now() + 100ms));
+    EXPECT_GE(watch.elapsed(), 295ms);
+    EXPECT_LT(watch.elapsed(), 300ms + 3 * promptly);
+}
+
+TEST_F(lock_timed, until_needs_no_options) {
+    mutex mine(client_, "k", with_ttl(40s));
+    {
+        const auto won = mine.try_acquire_until(clock::now() + surely);
+        ASSERT_TRUE(won);
+        EXPECT_GT(server_.pttl("k"), 35'000);
+    }
+    const auto theirs = mutex(other_, "k").acquire();
+    const stopwatch watch;
+    const auto lost = mine.try_acquire_until(std::chrono::steady_clock::now() + 50ms);
+    EXPECT_GE(watch.elapsed(), 45ms);
+    EXPECT_LT(watch.elapsed(), 50ms + promptly);
+    ASSERT_TRUE(lost.held_by().has_value());
+    EXPECT_EQ(lost.held_by()->owner, theirs.owner());
+    std::stop_source source;
+    source.request_stop();
+    const auto stopped = [&] {
+        (void)mine.try_acquire_until(clock::now() + surely, source.get_token());
+    };
+    EXPECT_EQ(error_of(stopped).code, errc::cancelled);
+}
+
+TEST_F(lock_timed, empty_braces_are_the_default_options) {
+    mutex mine(client_, "k", with_ttl(5s));
+    const auto has_the_default_ttl = [&](const lease& held) {
+        EXPECT_GT(server_.pttl(held.key()), 25'000);
+    };
+    has_the_default_ttl(mine.acquire({}));
+    has_the_default_ttl(*mine.try_acquire({}));
+    has_the_default_ttl(*mine.try_acquire_for(surely, {}));
+    has_the_default_ttl(*mine.try_acquire_until(clock::now() + surely, {}));
+}
+
+TEST_F(lock_timed, an_error_code_needs_no_options) {
+    mutex mine(client_, "k", with_ttl(40s));
+    const auto is_won = [&](const acquisition& won, const std::error_code& error) {
+        EXPECT_FALSE(error);
+        ASSERT_TRUE(won);
+        EXPECT_GT(server_.pttl("k"), 35'000);
+    };
+    std::error_code error;
+    is_won(mine.acquire(error), error);
+    is_won(mine.try_acquire(error), error);
+    is_won(mine.try_acquire_for(surely, error), error);
+    is_won(mine.try_acquire_until(clock::now() + surely, error), error);
+    server_.stop();
+    EXPECT_FALSE(mine.try_acquire(error));
+    EXPECT_EQ(error, errc::unreachable);
 }
 
 TEST_F(lock_timed, the_longest_times_that_the_types_can_say_do_not_overflow) {
@@ -110,6 +161,42 @@ TEST_F(lock_timed, a_stop_token_ends_the_wait) {
     std::error_code error;
     EXPECT_FALSE(mine.acquire({}, source.get_token(), error));
     EXPECT_EQ(error, errc::cancelled);
+}
+
+TEST_F(lock_timed, options_a_stop_token_and_an_error_code_may_each_be_left_out) {
+    mutex mine(client_, "k");
+    std::stop_source source;
+    source.request_stop();
+    const auto stop = source.get_token();
+    const auto is_cancelled = [](const acquisition& none, const std::error_code& error) {
+        return !none && error == errc::cancelled;
+    };
+    std::error_code error;
+    EXPECT_TRUE(is_cancelled(mine.acquire(stop, error), error));
+    EXPECT_TRUE(is_cancelled(mine.try_acquire_for(surely, stop, error), error));
+    EXPECT_TRUE(is_cancelled(mine.try_acquire_until(clock::now() + surely, stop, error), error));
+    EXPECT_TRUE(mine.acquire(with_ttl(5s), error)) << error.message();
+    EXPECT_TRUE(mine.try_acquire_for(surely, with_ttl(5s), error)) << error.message();
+    EXPECT_TRUE(mine.try_acquire_until(clock::now() + surely, with_ttl(5s), error));
+}
+
+TEST_F(lock_timed, a_client_waits_without_a_mutex) {
+    auto theirs = other_.acquire("k");
+    const stopwatch watch;
+    const auto late = client_.try_acquire_for("k", 50ms);
+    EXPECT_GE(watch.elapsed(), 50ms);
+    ASSERT_TRUE(late.held_by().has_value());
+    EXPECT_EQ(late.held_by()->owner, theirs.owner());
+    EXPECT_FALSE(client_.try_acquire_until("k", std::chrono::steady_clock::now() + 50ms));
+    std::stop_source source;
+    source.request_stop();
+    const auto stopped = [&] {
+        (void)client_.try_acquire_for("k", surely, {}, source.get_token());
+    };
+    EXPECT_EQ(error_of(stopped).code, errc::cancelled);
+    theirs.release();
+    EXPECT_TRUE(client_.try_acquire_for("k", surely, with_ttl(5s)));
+    EXPECT_TRUE(client_.try_acquire_until("k", clock::now() + surely, with_ttl(5s)));
 }
 
 TEST_F(lock_timed, a_stop_token_that_fired_before_leaves_nothing_behind) {

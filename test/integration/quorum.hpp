@@ -18,7 +18,9 @@ namespace holdfast::test {
 /// The servers have been vouched for, as an operator does once for new ones: they vote at once.
 class quorum {
   public:
-    explicit quorum(std::size_t nodes = 5, const redis_options& how = {}) {
+    explicit quorum(std::size_t nodes = 5, const redis_options& how = {},
+                    milliseconds max_ttl = options{}.max_ttl)
+        : max_ttl_(max_ttl) {
         for (std::size_t n = 0; n < nodes; ++n) {
             servers_.emplace_back(how);
             proxies_.emplace_back(servers_.back().port());
@@ -36,6 +38,7 @@ class quorum {
     [[nodiscard]] options settings() const {
         options result;
         for (const auto& proxy : proxies_) result.urls.push_back(proxy.url());
+        result.max_ttl = max_ttl_;
         return result;
     }
 
@@ -64,6 +67,7 @@ class quorum {
     }
 
   private:
+    milliseconds max_ttl_;  // that all clients agree on
     std::deque<redis_server> servers_;
     std::deque<fault_proxy> proxies_;
 };

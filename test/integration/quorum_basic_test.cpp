@@ -96,6 +96,15 @@ TEST(quorum_basic, counters_that_disagree_are_committed_and_agree_afterwards) {
     EXPECT_EQ(counters(), std::set{last});
 }
 
+TEST(quorum_basic, is_written_as_a_list_of_urls) {
+    const std::vector<std::string> urls{"redis://a", "redis://b", "redis://c"};
+    EXPECT_EQ((client{"redis://a", "redis://b", "redis://c"}.settings().urls), urls);
+    EXPECT_EQ(client({"redis://a", "redis://b", "redis://c"}).settings().urls, urls);
+    EXPECT_EQ(client({urls[0], urls[1], urls[2]}).settings().urls, urls);
+    EXPECT_THROW((client{"redis://a", "redis://b"}), std::system_error) << "an even number";
+    EXPECT_EQ((client{"redis://a"}.settings().urls.size()), 1U);
+}
+
 TEST(quorum_basic, the_whole_public_api_works_as_with_one_server) {
     quorum nodes(3);
     client through(nodes.settings());

@@ -12,7 +12,6 @@ struct scenario {
     explicit scenario(bool guarded) {
         settings = nodes.settings();
         settings.restart_guard = guarded;
-        settings.max_ttl = 20s;
         settings.patience = 0ms;
     }
 
@@ -31,7 +30,7 @@ struct scenario {
         return second.has_value();
     }
 
-    quorum nodes;
+    quorum nodes{5, {}, 20s};
     options settings;
 };
 
@@ -91,32 +90,6 @@ TEST(restart_guard, an_operator_can_vouch_for_a_fresh_server) {
     EXPECT_TRUE(mutex(through, "k").try_acquire().has_value());
 }
 
-TEST(restart_guard, is_skipped_where_every_write_reaches_the_disk) {
-    redis_server server({.append_only = true});
-    auto settings = settings_for(server.url());
-    settings.restart_guard = true;
-    client through(settings);
-    EXPECT_TRUE(mutex(through, "k").try_acquire().has_value());
-    auto lease = through.acquire("kept", with_ttl(20s));
-    server.kill_hard();
-    server.restart(data::kept);
-    EXPECT_EQ(server.get("kept"), lease.owner());
-}
-
-TEST(restart_guard, a_flushed_server_is_quarantined_when_next_asked) {
-    redis_server server;
-    auto settings = settings_for(server.url());
-    settings.restart_guard = true;
-    settings.max_ttl = 20s;
-    client through(settings);
-    ASSERT_EQ(enlist(through, true).front(), 0ms);
-    const auto lease = through.acquire("k", {.ttl = 10s, .renew = false});
-    server.command({"FLUSHALL"});
-    client other(settings);
-    EXPECT_FALSE(mutex(other, "k", with_ttl(1s)).try_acquire().has_value());
-    EXPECT_TRUE(eventually(promptly, [&] { return server.exists("holdfast:quarantine"); }));
-}
-
 // The counter was started when the clock was ahead, by less than the quarantine takes: so it is
 // within what T2 assumes that the clock is right again when the server has lost its last writes.
 TEST(restart_guard, tokens_increase_when_a_counter_is_rolled_back_while_the_clock_is_behind_it) {
@@ -164,6 +137,44 @@ TEST(clock_jump, voids_the_vote_of_the_node_whose_clock_jumped) {
     third.kill_hard();
     const auto error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
     EXPECT_TRUE(contains(error.what, "clock jumped")) << error.what;
+}
+
+// It is looked at again twice a second, by connecting anew.
+TEST(clock_jump, is_looked_for_while_an_unfit_server_of_the_quorum_is_asked_all_the_time) {
+    redis_server watched;
+    redis_server second;
+    redis_server unfit({.configuration = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
+    options settings;
+    settings.urls = {watched.url(), second.url(), unfit.url()};
+    client through(settings);
+    ASSERT_EQ(enlist(through, true).front(), 0ms);
+    (void)mutex(through, "k", with_ttl(1s))
+        .try_acquire();  // its counter is there: no more TIME for it
+    watched.command({"CONFIG", "RESETSTAT"});
+    EXPECT_TRUE(eventually(6s * slowness, [&] {
+        (void)mutex(through, "k", with_ttl(1s)).try_acquire();
+        const auto counts = watched.command({"INFO", "commandstats"});
+        const auto at = counts.find("cmdstat_time:calls=");
+        return at != counts.npos && std::stoi(counts.substr(at + 19)) >= 4;
+    }));
+}
+
+TEST(eviction, is_named_as_the_reason_while_the_servers_are_looked_at_again) {
+    const redis_options evicts{
+        .configuration = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}};
+    redis_server first(evicts);
+    redis_server second(evicts);
+    redis_server third;
+    options settings;
+    settings.urls = {first.url(), second.url(), third.url()};
+    client through(settings);
+    std::string other;
+    (void)eventually(1500ms, [&] {
+        const auto error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
+        if (!contains(error.what, "noeviction")) other = error.what;
+        return !other.empty();
+    });
+    EXPECT_EQ(other, "");
 }
 
 TEST(eviction, a_server_that_may_evict_locks_is_refused_unless_allowed) {

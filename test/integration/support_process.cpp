@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -49,6 +50,13 @@ TEST(support_process, run_command_gives_exit_code_and_both_outputs) {
     EXPECT_EQ(result.exit_code, 7);
     EXPECT_EQ(result.out, "in /\n");
     EXPECT_EQ(result.err, "hello\n");
+}
+
+TEST(support_process, captures_every_line_of_children_that_write_at_the_same_time) {
+    const auto result = run_command(
+        {"bash", "-c",
+         "for child in 1 2 3 4; do for ((i = 0; i < 1000; ++i)); do echo line; done & done; wait"});
+    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 4000);
 }
 
 TEST(support_process, run_command_reports_a_signal_like_a_shell) {

@@ -17,6 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::seconds;
 
+// Newer servers look at the clock once in a while, not at every command.
+constexpr auto soon = 2s;
+
 class support_shifted_clock : public testing::Test {
   protected:
     static seconds true_time() {
@@ -34,21 +37,21 @@ class support_shifted_clock : public testing::Test {
 TEST_F(support_shifted_clock, is_true_at_first_and_jumps_while_the_server_runs) {
     EXPECT_LE(abs(server_ahead()), 2s);
     clock_.jump(1h);
-    EXPECT_LE(abs(server_ahead() - 1h), 2s);
+    EXPECT_TRUE(eventually(soon, [&] { return abs(server_ahead() - 1h) <= 2s; }));
     clock_.jump(-3h);
-    EXPECT_LE(abs(server_ahead() + 2h), 2s);
+    EXPECT_TRUE(eventually(soon, [&] { return abs(server_ahead() + 2h) <= 2s; }));
     EXPECT_EQ(clock_.offset(), -2h);
     clock_.set_offset(0s);
-    EXPECT_LE(abs(server_ahead()), 2s);
+    EXPECT_TRUE(eventually(soon, [&] { return abs(server_ahead()) <= 2s; }));
 }
 
 TEST_F(support_shifted_clock, keys_expire_early_when_it_jumps_forward) {
     server_.command({"SET", "key", "value", "PX", "60000"});
     clock_.jump(40s);
     EXPECT_TRUE(server_.exists("key"));
-    EXPECT_LE(server_.pttl("key"), 20'000);
+    EXPECT_TRUE(eventually(soon, [&] { return server_.pttl("key") <= 20'000; }));
     clock_.jump(21s);
-    EXPECT_FALSE(server_.exists("key"));
+    EXPECT_TRUE(eventually(soon, [&] { return !server_.exists("key"); }));
 }
 
 TEST_F(support_shifted_clock, keys_expire_late_when_it_jumps_back) {
@@ -57,14 +60,14 @@ TEST_F(support_shifted_clock, keys_expire_late_when_it_jumps_back) {
     EXPECT_FALSE(eventually(700ms, [&] { return !server_.exists("key"); }));
     EXPECT_GT(server_.pttl("key"), 50'000);
     clock_.jump(60s);
-    EXPECT_FALSE(server_.exists("key"));
+    EXPECT_TRUE(eventually(soon, [&] { return !server_.exists("key"); }));
 }
 
 TEST_F(support_shifted_clock, is_shared_by_all_who_were_given_it) {
     redis_server other{{.environment = clock_.environment()}};
     clock_.jump(10h);
-    EXPECT_GT(time_of(other) - true_time(), 9h);
-    EXPECT_GT(server_ahead(), 9h);
+    EXPECT_TRUE(eventually(soon, [&] { return time_of(other) - true_time() > 9h; }));
+    EXPECT_TRUE(eventually(soon, [&] { return server_ahead() > 9h; }));
 }
 
 std::chrono::nanoseconds read_clock(decltype(&::clock_gettime) reader, clockid_t which) {

@@ -1,9 +1,18 @@
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "integration/library.hpp"
 #include "support/certificates.hpp"
 #include "support/fault_proxy.hpp"
+#include "support/file_descriptor.hpp"
 #include "support/hostile_server.hpp"
 
 namespace holdfast::test {
@@ -41,6 +50,15 @@ class tls : public testing::Test {
         return error;
     }
 
+    static bool has_ipv6_loopback() {
+        const file_descriptor probe(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        sockaddr_in6 address{};
+        address.sin6_family = AF_INET6;
+        address.sin6_addr = in6addr_loopback;
+        return ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
+               0;
+    }
+
     scratch_directory directory_{"tls"};
     certificate_authority authority_{directory_.path()};
     certificate_files good_ = authority_.issue_server("good", {"localhost", "127.0.0.1"});
@@ -65,6 +83,23 @@ TEST_F(tls, a_certificate_for_another_host_is_refused) {
         failure_of(trusting("rediss://localhost:" + std::to_string(server.tls_port())));
     EXPECT_EQ(by_name.code, errc::untrusted) << by_name.what;
     EXPECT_TRUE(contains(by_name.what, "hostname mismatch")) << by_name.what;
+}
+
+TEST_F(tls, the_zone_of_an_address_is_not_compared_and_the_address_is) {
+    if (!has_ipv6_loopback()) GTEST_SKIP() << "needs ::1";
+    const auto url_of = [](const redis_server& server) {
+        return "rediss://[::1%25lo]:" + std::to_string(server.tls_port());
+    };
+    const std::vector<std::string> both{"bind 127.0.0.1 ::1"};
+    const auto other = authority_.issue_server("other", {"db.example.com", "127.0.0.1"});
+    const redis_server stranger({.configuration = both, .tls = files_for(other)});
+    const auto error = failure_of(trusting(url_of(stranger)));
+    EXPECT_EQ(error.code, errc::untrusted) << error.what;
+    EXPECT_TRUE(contains(error.what, "mismatch")) << error.what;
+    const auto right = authority_.issue_server("right", {"::1"});
+    const redis_server server({.configuration = both, .tls = files_for(right)});
+    client through(trusting(url_of(server)));
+    EXPECT_TRUE(mutex(through, "k").try_acquire());
 }
 
 TEST_F(tls, the_name_to_expect_can_be_given) {
@@ -193,6 +228,94 @@ TEST_F(tls, files_that_cannot_be_used_are_refused_when_the_client_is_made) {
         contains(refused({.certificate_file = mine.certificate, .key_file = garbage}), garbage));
     EXPECT_TRUE(contains(refused({.certificate_file = mine.certificate, .key_file = good_.key}),
                          good_.key));
+}
+
+/// Authorities in a file that changes while a client uses it.
+class tls_rotation : public tls {
+  protected:
+    tls_rotation() { replace_by(authority_.file()); }
+
+    /// As those do who know how: the name is never without a whole file behind it.
+    void replace_by(const std::filesystem::path& other) {
+        std::filesystem::copy_file(other, directory_ / "next.pem");
+        std::filesystem::rename(directory_ / "next.pem", trusted_);
+    }
+
+    options settings() const {
+        auto result = patient("rediss://127.0.0.1:" + std::to_string(network_.port()));
+        result.tls.ca_file = trusted_;
+        return result;
+    }
+
+    bool reconnects(client& through) {
+        const auto before = through.statistics().connected;
+        network_.reset_connections();
+        return eventually(surely, [&] {
+            std::error_code error;  // of a connection that is just going down
+            return mutex(through, "k").try_acquire({}, error) &&
+                   through.statistics().connected > before;
+        });
+    }
+
+    std::filesystem::path trusted_ = directory_ / "trusted.pem";
+    redis_server server_{{.tls = files_for(good_)}};
+    fault_proxy network_{server_.tls_port()};
+};
+
+TEST_F(tls_rotation, files_are_read_while_others_use_the_client) {
+    client through(settings());
+    through.connect();
+    std::filesystem::remove(trusted_);
+    ASSERT_EQ(::mkfifo(trusted_.c_str(), 0600), 0) << "to read it takes as long as we like";
+    network_.reset_connections();
+    std::thread locks([&] { EXPECT_TRUE(mutex(through, "k").try_acquire_for(surely)); });
+    file_descriptor writes;
+    ASSERT_TRUE(eventually(surely, [&] {  // and that works only when somebody reads
+        writes = file_descriptor(::open(trusted_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+        return static_cast<bool>(writes);
+    }));
+    auto other = std::async(std::launch::async, [&] { return through.statistics().acquired; });
+    EXPECT_EQ(other.wait_for(promptly), std::future_status::ready);
+    std::ofstream(trusted_) << std::ifstream(authority_.file()).rdbuf();
+    writes.reset();
+    locks.join();
+}
+
+TEST_F(tls_rotation, files_that_have_not_changed_are_not_read_again) {
+    client through(settings());
+    through.connect();
+    const file_descriptor watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    ASSERT_GE(::inotify_add_watch(watch.get(), trusted_.c_str(), IN_OPEN), 0);
+    for (int round = 0; round < 3; ++round) EXPECT_TRUE(reconnects(through));
+    inotify_event opened{};
+    EXPECT_LT(::read(watch.get(), &opened, sizeof opened), 0) << "it was opened";
+    (void)std::ifstream(trusted_).get();
+    EXPECT_GT(::read(watch.get(), &opened, sizeof opened), 0) << "this would have been noticed";
+}
+
+TEST_F(tls_rotation, files_that_have_changed_are_read_for_the_next_connection) {
+    client through(settings());
+    through.connect();
+    replace_by(certificate_authority(directory_.path(), "another").file());
+    network_.reset_connections();
+    EXPECT_EQ(error_of([&] { mutex(through, "k").lock(); }).code, errc::untrusted);
+    replace_by(authority_.file());
+    EXPECT_TRUE(reconnects(through));
+}
+
+TEST_F(tls_rotation, files_that_have_gone_bad_cost_connections_until_they_are_mended) {
+    client through(settings());
+    through.connect();
+    std::ofstream(trusted_, std::ios::trunc) << "half a file";
+    network_.reset_connections();
+    thrown_error error;
+    EXPECT_TRUE(eventually(surely, [&] {
+        error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
+        return error.code == errc::invalid_option;
+    })) << error.what;
+    EXPECT_TRUE(contains(error.what, trusted_)) << error.what;
+    replace_by(authority_.file());
+    EXPECT_TRUE(mutex(through, "k").try_acquire_for(surely));
 }
 
 TEST_F(tls, everything_works_over_it) {

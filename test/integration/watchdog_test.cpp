@@ -147,6 +147,18 @@ TEST_F(watchdog, verify_asks_the_server) {
     EXPECT_FALSE(held.verify());
 }
 
+TEST_F(watchdog, verify_loses_a_lease_that_is_gone) {
+    auto held = mutex(client_, "k", with_ttl(30s)).acquire();
+    const auto stop = held.stop_token();
+    server_.command({"DEL", "k"});
+    EXPECT_FALSE(held.verify());
+    EXPECT_TRUE(held.lost());
+    EXPECT_TRUE(eventually(promptly, [&] { return stop.stop_requested(); }));
+    EXPECT_EQ(error_of([&] { held.ensure_held(); }).code, errc::lost);
+    EXPECT_TRUE(mutex(client_, "k").try_acquire_for(surely)) << "nobody here holds it any more";
+    EXPECT_EQ(held.release(), release_result::already_lost);
+}
+
 TEST_F(watchdog, extend_finds_out_that_the_lease_is_gone) {
     auto held = mutex(client_, "k", with_ttl(30s)).acquire();
     server_.command({"SET", "k", "somebody else", "PX", "5000"});

@@ -1,3 +1,4 @@
+#include "holdfast/operate.hpp"
 #include "integration/library.hpp"
 
 /// Keys that are there and are no locks.
@@ -37,6 +38,19 @@ TEST_F(wrong_type, a_string_that_is_no_lock_is_somebody_elses_lock) {
     EXPECT_FALSE(mine);
     ASSERT_TRUE(mine.held_by().has_value());
     EXPECT_TRUE(mine.held_by()->foreign());
+}
+
+TEST_F(wrong_type, a_huge_string_is_somebody_elses_lock_of_which_the_beginning_is_read) {
+    server_.command({"SETRANGE", "k", std::to_string(20 * 1024 * 1024), "x"});
+    for (const auto& how : {acquire_options{}, unfenced()}) {
+        const auto mine = mutex(client_, "k", how).try_acquire();
+        EXPECT_FALSE(mine);
+        ASSERT_TRUE(mine.held_by().has_value());
+        EXPECT_TRUE(mine.held_by()->foreign());
+        EXPECT_EQ(mine.held_by()->owner.size(), max_owner_bytes);
+    }
+    EXPECT_FALSE(mutex(client_, "k").try_acquire_for(1s)) << "who waits";
+    EXPECT_EQ(client_.statistics().connected, 1U);
 }
 
 TEST_F(wrong_type, a_fencing_counter_of_another_type_leaves_no_lock_behind) {

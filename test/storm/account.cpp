@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 namespace holdfast::storm {
 namespace {
@@ -36,6 +37,8 @@ class reader {
                 account_.actors.insert({who_, thread_of(noted.hold)});
                 return;
             case happening::acquired: return read_acquired(noted);
+            case happening::denied:
+            case happening::failed: end_wait(noted); return;
             default: return read_hold(noted);
         }
     }
@@ -54,9 +57,15 @@ class reader {
         }
     }
 
-    void read_acquired(const event& noted) {
+    event end_wait(const event& noted) {
         const event wish = began_.at(noted.hold);
         began_.erase(noted.hold);
+        account_.waits.push_back({{who_, thread_of(noted.hold)}, wish.subject, wish.at, noted.at});
+        return wish;
+    }
+
+    void read_acquired(const event& noted) {
+        const event wish = end_wait(noted);
         holds_[noted.hold] = account_.holds.size();
         account_.holds.push_back({.who = {who_, thread_of(noted.hold)},
                                   .number = noted.hold,
@@ -94,6 +103,7 @@ class reader {
             case happening::lost: held.found_lost = noted.at; break;
             case happening::releasing: held.let_go = noted.at; break;
             case happening::left: held.left = true; break;
+            case happening::shown: held.shown.push_back(noted.text); break;
             case happening::released:
                 held.answered = noted.at;
                 held.outcome = noted.text;
@@ -127,6 +137,16 @@ void sort_holds(account& all) {
     for (write& each : all.writes) each.hold = place[each.hold];
 }
 
+/// Holders of one process that have one attempt in common have handed the lock off.
+void link_hand_offs(account& all) {
+    std::map<std::tuple<std::string, std::string, instant>, hold*> latest;
+    for (hold& next : all.holds) {
+        auto& before = latest[{next.who.worker, next.key, next.asked}];
+        if (before != nullptr) before->handed_on = next.handed_off = true;
+        before = &next;
+    }
+}
+
 }  // namespace
 
 std::string to_string(const actor& who) { return who.worker + static_cast<char>('a' + who.thread); }
@@ -140,6 +160,7 @@ account reconstruct(const std::vector<history>& histories) {
     for (fault& each : all.faults) each.end = std::min(each.end, all.end);
     if (!all.phases.empty()) all.phases.back().end = all.end;
     sort_holds(all);
+    link_hand_offs(all);
     return all;
 }
 

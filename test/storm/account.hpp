@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -20,7 +21,7 @@ struct actor {
     auto operator<=>(const actor&) const = default;
 };
 
-inline constexpr std::size_t threads_per_worker = 2;
+inline constexpr std::size_t threads_per_worker = 3;
 constexpr std::size_t thread_of(std::uint64_t hold) { return hold % threads_per_worker; }
 
 std::string to_string(const actor& who);
@@ -31,7 +32,7 @@ struct hold {
     std::uint64_t number = 0;
     std::string key{};
     instant began{};     // the caller asked
-    instant asked{};     // the attempt that won was sent
+    instant asked{};     // the attempt that won was sent; perhaps by another, who handed it off
     instant acquired{};  // the caller had it
     std::uint64_t token = 0;
     instant deadline{};                   // the last that the holder saw
@@ -41,6 +42,13 @@ struct hold {
     std::optional<instant> warned{};      // the loss was announced
     std::optional<instant> found_lost{};  // and seen
     bool left = false;
+    bool handed_off = false;           // by an earlier holder of the same process
+    bool handed_on = false;            // to a later one
+    std::vector<std::string> shown{};  // what owner() returned, whenever it was asked
+
+    /// T2 counts from here: a token is drawn after its holder asked, and for all who were in line
+    /// when the attempt was sent.
+    [[nodiscard]] instant ordered_from() const { return std::max(began, asked); }
 
     /// Validity, as doc/guarantees.md has it: it ends with the deadline or the call of release.
     [[nodiscard]] instant valid_to() const {
@@ -74,6 +82,14 @@ struct phase {
     instant end{};
 };
 
+/// A wish for a lock, until it was granted, denied or had failed.
+struct wait {
+    actor who{};
+    std::string key{};
+    instant began{};
+    instant ended{};
+};
+
 struct stall {
     std::string worker{};
     instant begin{};
@@ -87,6 +103,7 @@ struct account {
     std::vector<fault> faults{};
     std::vector<phase> phases{};
     std::vector<stall> stalls{};
+    std::vector<wait> waits{};
     std::set<actor> actors{};  // all who ever wished for a lock
     std::map<happening, std::size_t> counts{};
     instant begin{};

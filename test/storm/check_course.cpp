@@ -1,6 +1,7 @@
 // How leases end, and whether life goes on.
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "storm/checks.hpp"
@@ -8,11 +9,12 @@
 namespace holdfast::storm {
 namespace {
 
-/// Who still owned the key when it said "released" can have been followed by nobody before.
+/// Who still owned the key when it said "released" can have been followed by nobody before. Who has
+/// handed it off has not asked.
 void check_ownership_of(evidence& with, const evidence::lane& lane) {
     for (auto place = lane.begin(); place != lane.end(); ++place) {
         const hold& first = **place;
-        if (first.outcome != "released" || !first.let_go) continue;
+        if (first.outcome != "released" || !first.let_go || first.handed_on) continue;
         for (auto next = place + 1; next != lane.end(); ++next) {
             const hold& second = **next;
             if (second.acquired >= *first.let_go) break;
@@ -82,14 +84,27 @@ std::chrono::nanoseconds held_on_to(const evidence::lane& lane, instant begin, i
     return sum;
 }
 
-/// Whether it waited for one key all the time, and others held on to that for most of it.
+/// Whether it waited for one key for most of the time, though it may have given up and asked again,
+/// and others held on to that for most of its wait.
 bool stood_behind_long_holds(const evidence& with, const actor& who, instant begin, instant end) {
-    for (const hold& each : with.facts().holds) {
-        if (each.who != who || each.acquired <= end) continue;
-        return each.began <= begin &&
-               held_on_to(with.keys().at(each.key), begin, end) > (end - begin) / 2;
+    struct account_of_key {
+        std::chrono::nanoseconds waited{};
+        std::chrono::nanoseconds held_on_to{};
+    };
+    std::map<std::string, account_of_key> keys;
+    for (const wait& each : with.facts().waits) {
+        const auto lane = with.keys().find(each.key);
+        if (each.who != who || each.ended <= begin || each.began >= end) continue;
+        if (lane == with.keys().end()) continue;
+        const instant since = std::max(each.began, begin);
+        const instant until = std::min(each.ended, end);
+        keys[each.key].waited += until - since;
+        keys[each.key].held_on_to += held_on_to(lane->second, since, until);
     }
-    return false;
+    return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+        const auto& [waited, held] = key.second;
+        return waited > (end - begin) / 2 && held > waited / 2;
+    });
 }
 
 void check_recovery_in(evidence& with, const phase& calm) {
@@ -118,6 +133,20 @@ void check_recovery_in(evidence& with, const phase& calm) {
 void check_releases(evidence& with) {
     for (const auto& [key, lane] : with.keys()) check_ownership_of(with, lane);
     for (const hold& each : with.facts().holds) check_loss_of(with, each);
+}
+
+void check_owners(evidence& with) {
+    std::map<std::string, const hold*> seen;
+    for (const hold& each : with.facts().holds) {
+        for (const std::string& owner : each.shown) {
+            const auto [place, fresh] = seen.emplace(owner, &each);
+            const bool changed = owner != each.shown.front();
+            if (!changed && (fresh || place->second == &each)) continue;
+            with.accuse(rule::shared_owner, each.acquired,
+                        with.describe(*place->second) + "; " + with.describe(each) +
+                            (changed ? ", and its owner changed to " : ", both as ") + owner);
+        }
+    }
 }
 
 void check_notice(evidence& with) {

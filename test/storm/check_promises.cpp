@@ -14,8 +14,8 @@ void check_exclusion_of(evidence& with, const evidence::lane& lane) {
         std::erase_if(valid, [&](const hold* each) { return each->valid_to() <= next->acquired; });
         for (const hold* each : valid) {
             if (next->valid_to() <= next->acquired) continue;  // was over before it was noted
-            if (with.jumped_between(*each, *next)) {
-                ++with.found().overlaps_by_clock_jump;
+            if (with.unpromised_between(*each, *next)) {
+                ++with.found().overlaps_unpromised;
             } else {
                 with.accuse(rule::exclusion, next->acquired,
                             with.describe(*each) + "; " + with.describe(*next));
@@ -35,21 +35,23 @@ void check_uniqueness_of(evidence& with, const evidence::lane& lane) {
     }
 }
 
-/// Each against the largest token of all that had been acquired when it was asked for.
+/// Each against the largest token of all that had been acquired when its holder asked.
 void check_order_of(evidence& with, const evidence::lane& by_acquired) {
     evidence::lane by_asked = by_acquired;
-    std::stable_sort(by_asked.begin(), by_asked.end(),
-                     [](const hold* a, const hold* b) { return a->asked < b->asked; });
+    std::stable_sort(by_asked.begin(), by_asked.end(), [](const hold* a, const hold* b) {
+        return a->ordered_from() < b->ordered_from();
+    });
     const hold* largest = nullptr;
     auto earlier = by_acquired.begin();
     for (const hold* next : by_asked) {
-        for (; earlier != by_acquired.end() && (*earlier)->acquired < next->asked; ++earlier) {
+        for (; earlier != by_acquired.end() && (*earlier)->acquired < next->ordered_from();
+             ++earlier) {
             if (largest == nullptr || (*earlier)->token > largest->token) largest = *earlier;
         }
         if (largest == nullptr || largest->token <= next->token) continue;
         with.accuse(rule::token_order, next->acquired,
                     with.describe(*largest) + "; " + with.describe(*next) + ", asked for at " +
-                        with.seconds(next->asked));
+                        with.seconds(next->ordered_from()));
     }
 }
 
@@ -97,8 +99,8 @@ void explain(evidence& with, const rivals& all) {
     std::sort(timely.begin(), timely.end(), [&](const write* a, const write* b) {
         return hold_of(a).acquired < hold_of(b).acquired;
     });
-    if (with.jumped_between(hold_of(timely.front()), hold_of(timely.back()))) {
-        with.found().lost_by_clock_jump += lost;
+    if (with.unpromised_between(hold_of(timely.front()), hold_of(timely.back()))) {
+        with.found().lost_unpromised += lost;
         return;
     }
     with.accuse(rule::plain_update, timely.back()->done,

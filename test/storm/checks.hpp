@@ -20,8 +20,9 @@ class evidence {
     [[nodiscard]] const bounds& within() const { return within_; }
     [[nodiscard]] verdict& found() { return verdict_; }
 
-    /// Whether T1 is not promised between them, because a server's clock jumped forwards.
-    [[nodiscard]] bool jumped_between(const hold& earlier, const hold& later) const;
+    /// Whether T1 is not promised between them, because a server's clock jumped forwards or the
+    /// lock was deleted by hand.
+    [[nodiscard]] bool unpromised_between(const hold& earlier, const hold& later) const;
     /// Whether a fault for which `wanted` is true was in force at some time of the span.
     template <typename Predicate>
     [[nodiscard]] bool struck_between(instant begin, instant end, Predicate wanted) const {
@@ -48,6 +49,7 @@ void check_exclusion(evidence& with);
 void check_tokens(evidence& with);
 void check_updates(evidence& with);
 void check_releases(evidence& with);
+void check_owners(evidence& with);
 void check_notice(evidence& with);
 void check_progress(evidence& with);
 void check_recovery(evidence& with);

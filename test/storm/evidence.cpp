@@ -12,10 +12,12 @@ evidence::evidence(const account& all, const bounds& within, verdict& into)
     for (const stall& each : all.stalls) stalls_[each.worker].push_back(&each);
 }
 
-bool evidence::jumped_between(const hold& earlier, const hold& later) const {
+bool evidence::unpromised_between(const hold& earlier, const hold& later) const {
     return std::any_of(all_.faults.begin(), all_.faults.end(), [&](const fault& each) {
-        return each.kind == fault_kind::clock_forwards && each.end >= earlier.asked &&
-               each.begin <= later.acquired && later.asked <= each.end + within_.max_ttl;
+        const bool deleted = each.kind == fault_kind::delete_lock && later.key == popular_key;
+        const bool jumped = each.kind == fault_kind::clock_forwards;
+        return (jumped || deleted) && each.end >= earlier.asked && each.begin <= later.acquired &&
+               later.asked <= each.end + within_.max_ttl;
     });
 }
 
@@ -49,6 +51,7 @@ verdict check(const account& all, const bounds& within) {
     check_tokens(with);
     check_updates(with);
     check_releases(with);
+    check_owners(with);
     check_notice(with);
     check_progress(with);
     check_recovery(with);

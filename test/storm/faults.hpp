@@ -25,15 +25,19 @@ enum class fault_kind : std::uint8_t {
     kill_clients,
     pause_clients,
     out_of_memory,
+    delete_lock,  // the popular one, by hand, again and again
     stop_worker,  // SIGSTOP
     kill_worker,  // kill -9, and another takes its place
 };
 
-inline constexpr std::array<std::string_view, 19> fault_names{
+inline constexpr std::array<std::string_view, 20> fault_names{
     "kill-and-lose",    "kill-and-keep",   "kill-and-rewind", "stop-server",   "silence",
     "silence-requests", "silence-replies", "delay",           "reset",         "split",
     "clock-forwards",   "clock-backwards", "flush-all",       "flush-scripts", "kill-clients",
-    "pause-clients",    "out-of-memory",   "stop-worker",     "kill-worker"};
+    "pause-clients",    "out-of-memory",   "delete-lock",     "stop-worker",   "kill-worker"};
+
+/// The lock at which most threads meet.
+inline constexpr std::string_view popular_key = "apples";
 
 constexpr std::string_view name_of(fault_kind kind) {
     return fault_names[static_cast<std::size_t>(kind)];
@@ -50,6 +54,7 @@ constexpr bool forgets(fault_kind kind) {
         case fault_kind::kill_and_keep:
         case fault_kind::kill_and_rewind:
         case fault_kind::flush_all:
+        case fault_kind::delete_lock:
         case fault_kind::clock_forwards: return true;
         default: return false;
     }

@@ -32,16 +32,17 @@ enum class happening : std::uint8_t {
     releasing,  // about to: `until` is the deadline at that time
     released,   // text: what release() said
     left,       // let go without releasing: the key stays until its ttl is over
+    shown,      // text: what owner() returned, before or after it was let go
     stalled,    // the process did not run from `since` until now
     struck,     // a fault begins: subject is its targets, text its kind, until its amount
     mended,     // and is over
     phase,      // text: minority, anything, calm, over
 };
 
-inline constexpr std::array<std::string_view, 17> happening_names{
-    "began", "acquired", "denied", "failed",  "extended",  "warned",
-    "lost",  "intends",  "wrote",  "refused", "releasing", "released",
-    "left",  "stalled",  "struck", "mended",  "phase"};
+inline constexpr std::array<std::string_view, 18> happening_names{
+    "began", "acquired", "denied",  "failed",  "extended",  "warned",
+    "lost",  "intends",  "wrote",   "refused", "releasing", "released",
+    "left",  "shown",    "stalled", "struck",  "mended",    "phase"};
 
 struct event {
     instant at{};

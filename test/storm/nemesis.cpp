@@ -91,6 +91,7 @@ void nemesis::choose_details(strike& chosen) {
         case fault_kind::flush_all:
         case fault_kind::flush_scripts:
         case fault_kind::kill_clients: return;
+        case fault_kind::delete_lock: chosen.repeated = 20; return;
         case fault_kind::stop_server:
         case fault_kind::stop_worker:
             chosen.lasts = between(typical_ttl / 2, 3 * typical_ttl);
@@ -141,6 +142,13 @@ void nemesis::begin(strike& chosen) {
                  .subject = describe(chosen),
                  .until = chosen.amount,
                  .text = std::string(name_of(chosen.kind))});
+    for (int times = 0; times < chosen.repeated; ++times) {
+        if (times > 0) pass_(between(5ms, 50ms));
+        begin_once(chosen);
+    }
+}
+
+void nemesis::begin_once(const strike& chosen) {
     for (const std::size_t n : chosen.targets) {
         if (strikes_workers(chosen.kind)) {
             begin_at_worker(chosen, n);

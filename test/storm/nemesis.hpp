@@ -19,6 +19,7 @@ struct strike {
     std::chrono::milliseconds lasts{};
     std::chrono::milliseconds amount{};  // of a delay or a jump
     bool harsh = false;                  // a variant: see where it is carried out
+    int repeated = 1;
     std::uint64_t number = 0;
 };
 
@@ -51,6 +52,7 @@ class nemesis {
     void choose_jump(strike& chosen);
     void carry_out(std::vector<strike> all);
     void begin(strike& chosen);
+    void begin_once(const strike& chosen);
     void end(const strike& chosen);
     void begin_at_server(const strike& chosen, std::size_t n);
     void begin_in_network(const strike& chosen, std::size_t n);

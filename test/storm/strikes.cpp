@@ -76,6 +76,7 @@ void nemesis::begin_by_command(const strike& chosen, std::size_t n) {
     switch (chosen.kind) {
         case fault_kind::flush_all: server.command({"FLUSHALL"}); return;
         case fault_kind::flush_scripts: server.command({"SCRIPT", "FLUSH"}); return;
+        case fault_kind::delete_lock: server.command({"DEL", std::string(popular_key)}); return;
         case fault_kind::kill_clients: server.command({"CLIENT", "KILL", "TYPE", "normal"}); return;
         case fault_kind::out_of_memory: server.command({"CONFIG", "SET", "maxmemory", "1"}); return;
         case fault_kind::pause_clients:

@@ -20,6 +20,11 @@ std::size_t ended_as(const account& all, std::string_view outcome) {
                       [&](const hold& each) { return each.outcome == outcome; }));
 }
 
+std::size_t handed_off(const account& all) {
+    return static_cast<std::size_t>(std::count_if(
+        all.holds.begin(), all.holds.end(), [](const hold& each) { return each.handed_off; }));
+}
+
 double milliseconds_of(instant time) {
     return std::chrono::duration<double, std::milli>(time).count();
 }
@@ -47,13 +52,14 @@ void print_operations(std::ostream& out, const account& all, const verdict& foun
         << " unknown, " << count(all, happening::left) << " left to their ttl; "
         << count(all, happening::warned) << " losses announced, " << found.warned_in_time
         << " of leases that were held on to\n"
+        << "handed off  " << handed_off(all) << " of them, within a process\n"
         << "updates     " << found.fenced_updates << " fenced, " << count(all, happening::refused)
         << " refused; " << found.plain_updates << " plain\n"
         << "plain lost  " << found.lost_after_deadline << " by a write after its deadline, "
-        << found.lost_by_clock_jump << " by a clock that jumped forwards, "
-        << found.lost_around_a_kill << " around a kill\n"
-        << "overlaps    " << found.overlaps_by_clock_jump
-        << " where a clock had jumped forwards, and T1 is not promised\n";
+        << found.lost_unpromised << " where T1 is not promised, " << found.lost_around_a_kill
+        << " around a kill\n"
+        << "overlaps    " << found.overlaps_unpromised
+        << " where a clock had jumped forwards or a lock was deleted: T1 is not promised\n";
 }
 
 void print_faults(std::ostream& out, const account& all) {

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Between two generations of a worker, so that no number comes twice.
-constexpr std::uint64_t numbers_per_generation = 10'000'000;
+constexpr std::uint64_t numbers_per_generation = 4'000'000 * threads_per_worker;
 
 /// As the library has it (drift_per_mille, and two milliseconds): from a deadline it tells when
 /// the attempt was sent.
@@ -41,12 +41,14 @@ void visitor::roam(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         visit(stop);
         number_ += threads_per_worker;
-        think(10, 80);
+        think(brisk_ ? 1 : 10, brisk_ ? 20 : 80);
     }
 }
 
 void visitor::visit(const std::stop_token& stop) {
-    const std::string key(keys.at(static_cast<std::size_t>(between(0, keys.size() - 1))));
+    brisk_ = chance(50);
+    const auto any = static_cast<std::size_t>(between(0, keys.size() - 1));
+    const std::string key(brisk_ ? popular_key : keys.at(any));
     const acquire_options how = choose_how();
     notes_.note({.what = happening::began, .hold = number_, .subject = key});
     try {
@@ -63,6 +65,7 @@ void visitor::visit(const std::stop_token& stop) {
 
 acquire_options visitor::choose_how() {
     acquire_options how;
+    if (brisk_) return {.ttl = common_ttl};
     how.ttl = milliseconds(between(shortest_ttl.count(), longest_ttl.count()));
     how.renew = chance(75);
     return how;
@@ -71,7 +74,7 @@ acquire_options visitor::choose_how() {
 acquisition visitor::attempt(const std::string& key, const acquire_options& how,
                              const std::stop_token& stop) {
     mutex lock(client_, key, how);
-    if (chance(30)) return lock.try_acquire();
+    if (!brisk_ && chance(30)) return lock.try_acquire();
     if (chance(60)) return lock.try_acquire_for(milliseconds(between(50, 4000)), stop);
     return {lock.acquire(stop)};
 }
@@ -86,9 +89,10 @@ void visitor::hold(lease held, const acquire_options& how, const std::stop_token
     const std::stop_callback announced(held.stop_token(), [this, number = number_] {
         notes_.note({.what = happening::warned, .hold = number});
     });
+    if (chance(10)) show_owner(held);
     // Mostly a short visit; sometimes one that outlives its ttl, and needs to be renewed.
-    const bool stays = chance(3);
-    const auto visits = stays ? between(30, 60) : between(1, 4);
+    const bool stays = !brisk_ && chance(3);
+    const auto visits = stays ? between(30, 60) : between(1, brisk_ ? 1 : 4);
     for (std::int64_t n = 0; n < visits && !stop.stop_requested(); ++n) {
         if (!update(held)) break;
         if (stays) think(30, 60);
@@ -101,9 +105,9 @@ void visitor::hold(lease held, const acquire_options& how, const std::stop_token
 bool visitor::update(const lease& held) {
     const std::string plain = registers_.read_plain(held.key());
     const auto fenced = registers_.read_fenced(held.key(), held.token());
-    think(2, 15);
+    think(brisk_ ? 0 : 2, brisk_ ? 3 : 15);
     if (found_lost(held)) return false;
-    if (chance(20)) think(20, 150);
+    if (!brisk_ && chance(20)) think(20, 150);
     write_plain(held, plain);
     if (fenced) {
         write_fenced(held, *fenced);
@@ -151,6 +155,8 @@ void visitor::write_fenced(const lease& held, const std::string& base) {
                  .text = version});
 }
 
+void visitor::show_owner(const lease& held) { note(happening::shown, held.owner()); }
+
 void visitor::let_go(lease held) {
     if (chance(3)) {
         held.detach();
@@ -159,6 +165,7 @@ void visitor::let_go(lease held) {
     }
     notes_.note({.what = happening::releasing, .hold = number_, .until = deadline_of(held)});
     note(happening::released, std::string(name_of(held.release())));
+    if (chance(10)) show_owner(held);
 }
 
 void visitor::note(happening what, std::string text) {

@@ -6,17 +6,21 @@
 #include <string>
 
 #include "holdfast/holdfast.hpp"
+#include "storm/faults.hpp"
 #include "storm/history.hpp"
 #include "storm/registers.hpp"
 #include "storm/worker.hpp"
 
 namespace holdfast::storm {
 
-inline constexpr std::array<std::string_view, 4> keys{"apples", "figs", "pears", "plums"};
+inline constexpr std::array<std::string_view, 4> keys{popular_key, "figs", "pears", "plums"};
 
 /// One thread of a worker: takes a lock, in one of several ways; reads both registers, thinks,
 /// makes sure of the lock, and writes them, perhaps several times; and lets go, in one of several
 /// ways. Notes all of it.
+///
+/// Half of the visits are brisk: a moment each, all at the popular lock and with one ttl, so that
+/// the threads of a worker stand in line for it and hand it off.
 class visitor {
   public:
     visitor(client& through, recorder& notes, const worker_orders& orders, std::size_t thread);
@@ -33,6 +37,7 @@ class visitor {
     bool found_lost(const lease& held);
     void write_plain(const lease& held, const std::string& base);
     void write_fenced(const lease& held, const std::string& base);
+    void show_owner(const lease& held);
     void let_go(lease held);
 
     void note(happening what, std::string text = {});
@@ -46,6 +51,7 @@ class visitor {
     std::string name_;
     std::mt19937_64 random_;
     std::uint64_t number_;  // of this attempt
+    bool brisk_ = false;    // this visit
     std::uint64_t version_ = 0;
     instant deadline_{};  // as last noted
 };

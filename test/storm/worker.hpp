@@ -15,6 +15,7 @@ namespace holdfast::storm {
 inline constexpr std::chrono::milliseconds max_ttl{2500};
 inline constexpr std::chrono::milliseconds shortest_ttl{1000};
 inline constexpr std::chrono::milliseconds longest_ttl{2000};
+inline constexpr std::chrono::milliseconds common_ttl{1500};  // of leases that may be handed off
 
 options settings_for(const std::vector<std::string>& urls);
 
@@ -28,7 +29,7 @@ struct worker_orders {
 };
 
 /// A process that takes locks and writes registers under them until its standard input ends.
-/// It uses the public library alone, from two threads that share a client. Returns its exit code.
+/// It uses the public library alone, from threads that share a client. Returns its exit code.
 int run_worker(const worker_orders& orders);
 
 }  // namespace holdfast::storm

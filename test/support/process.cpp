@@ -54,6 +54,9 @@ stream_ends open_capture(const std::string& text) {
     const auto size = static_cast<ssize_t>(text.size());
     if (::pwrite(ours.get(), text.data(), text.size(), 0) != size)
         throw_errno("cannot write the input of a child");
+    // The kernel does not guard the offset of such a file: children that write at the same time
+    // would overwrite each other's lines.
+    if (::fcntl(ours.get(), F_SETFL, O_APPEND) != 0) throw_errno("cannot append to a file");
     return {duplicate(ours.get()), std::move(ours)};
 }
 

@@ -1,5 +1,7 @@
 #include "support/redis_server.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -28,10 +30,20 @@ std::string default_program() {
     return chosen != nullptr && *chosen != '\0' ? chosen : "redis-server";
 }
 
+/// The next one of `programs`, which colons separate: a quorum gets different ones.
+std::string next_of(const std::string& programs) {
+    static std::atomic<std::ptrdiff_t> servers = 0;
+    const auto count = std::count(programs.begin(), programs.end(), ':') + 1;
+    std::istringstream text{programs};
+    std::string program;
+    for (auto n = servers++ % count; n >= 0; --n) std::getline(text, program, ':');
+    return program;
+}
+
 }  // namespace
 
 redis_server::redis_server(redis_options options) : options_{std::move(options)} {
-    if (options_.program.empty()) options_.program = default_program();
+    options_.program = next_of(options_.program.empty() ? default_program() : options_.program);
     if (options_.tls) tls_port_.emplace();
     if (options_.cluster) bus_port_.emplace();
     write_configuration();
@@ -65,7 +77,7 @@ void redis_server::write_configuration() const {
          << "save \"\"\n"
          << "appendonly " << (options_.append_only ? "yes" : "no") << '\n'
          << "appendfsync always\n"
-         << "user " << administrator << " on >" << administrator_password << " ~* &* +@all\n";
+         << "user " << administrator << " on >" << administrator_password << " ~* +@all\n";
     if (!options_.password.empty()) file << "requirepass \"" << options_.password << "\"\n";
     if (options_.cluster) {
         file << "cluster-enabled yes\n"
@@ -81,6 +93,11 @@ void redis_server::write_configuration() const {
     for (const std::string& line : options_.configuration) file << line << '\n';
     file.close();
     if (!file) throw std::runtime_error{"cannot write the configuration of " + options_.program};
+}
+
+void redis_server::configure(const std::vector<std::string>& lines) {
+    options_.configuration.insert(options_.configuration.end(), lines.begin(), lines.end());
+    write_configuration();
 }
 
 void redis_server::kill_hard() {
@@ -127,6 +144,7 @@ void redis_server::restart_with_snapshot() {
 
 void redis_server::remove_data() const {
     std::filesystem::remove_all(directory_ / "appendonlydir");
+    std::filesystem::remove(directory_ / "appendonly.aof");  // before Redis 7
     std::filesystem::remove(directory_ / "dump.rdb");
 }
 

@@ -29,7 +29,7 @@ struct redis_options {
     bool cluster = false;                      // cluster-enabled, with a bus port of its own
     environment_variables environment{};       // LD_PRELOAD and its like
     std::vector<std::string> arguments{};      // after the configuration file, like --sentinel
-    std::string program{};                     // empty: $HOLDFAST_TEST_SERVER, or redis-server
+    std::string program{};                     // "a:b": in turn; "": $HOLDFAST_TEST_SERVER
 };
 
 /// What a restart finds of the data.
@@ -80,6 +80,10 @@ class redis_server {
     void restart(data fate);
     /// Starts a server that is down, with the data it left on disk.
     void start();
+    /// The same without waiting until it answers.
+    void start_loading() { launch(); }
+    /// Adds lines to the configuration, for the next start.
+    void configure(const std::vector<std::string>& lines);
 
     /// Asks as an administrator of the test's own, whatever the password and the rules of others,
     /// over a new connection to the unix socket.

@@ -138,13 +138,13 @@ void close_with_reset(file_descriptor& socket) {
 
 bool wait_readable(int descriptor, nanoseconds bound) {
     const auto deadline = steady_clock::now() + bound;
-    std::vector<pollfd> wanted{{.fd = descriptor, .events = POLLIN, .revents = 0}};
-    do poll_until(wanted, deadline);
-    while (wanted.front().revents == 0 && steady_clock::now() < deadline);
-    return wanted.front().revents != 0;
+    pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
+    do poll_until({&wanted, 1}, deadline);
+    while (wanted.revents == 0 && steady_clock::now() < deadline);
+    return wanted.revents != 0;
 }
 
-void poll_until(std::vector<pollfd>& wanted, std::optional<steady_clock::time_point> deadline) {
+void poll_until(std::span<pollfd> wanted, std::optional<steady_clock::time_point> deadline) {
     timespec left{};
     if (deadline) left = to_timespec(std::max(*deadline - steady_clock::now(), nanoseconds{0}));
     for (pollfd& entry : wanted) entry.revents = 0;

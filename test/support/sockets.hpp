@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "support/file_descriptor.hpp"
 
@@ -52,8 +52,8 @@ void close_with_reset(file_descriptor& socket);
 bool wait_readable(int descriptor, std::chrono::nanoseconds bound);
 
 /// Waits until something is wanted of one of the descriptors or the deadline, if any, has passed.
-/// May return early.
-void poll_until(std::vector<pollfd>& wanted,
+/// May return early. Takes no memory, nor does wait_readable().
+void poll_until(std::span<pollfd> wanted,
                 std::optional<std::chrono::steady_clock::time_point> deadline);
 
 /// The next connection of a listening socket, non-blocking; none if nobody waits.

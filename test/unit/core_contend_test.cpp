@@ -606,6 +606,23 @@ TEST(contend, does_not_repeat_what_is_hopeless) {
     EXPECT_EQ(machine.outcome(), verdict::unreachable);
 }
 
+TEST(contend, asks_a_server_that_was_emptied_meanwhile_once_more_even_if_it_does_not_wait) {
+    auto settings = config_for(1);
+    settings.waits = false;
+    auto machine = attempting(settings);
+    const attempted emptied{.how = verdict::unreachable, .emptied = true};
+    EXPECT_EQ(machine.step(emptied, at(1s), no_jitter), quiet_attempt);
+    EXPECT_EQ(machine.step(emptied, at(2s), no_jitter), finish);
+    EXPECT_EQ(machine.outcome(), verdict::unreachable);
+}
+
+TEST(contend, asks_a_server_that_was_emptied_no_more_when_its_time_is_over) {
+    auto machine = attempting();
+    EXPECT_EQ(
+        machine.step(attempted{.how = verdict::unreachable, .emptied = true}, limit, no_jitter),
+        finish);
+}
+
 // Done.
 
 TEST(contend, ignores_everything_once_done) {

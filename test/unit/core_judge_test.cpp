@@ -191,15 +191,101 @@ TEST(judge, looks_at_no_clock_while_it_does_not_know_whose_it_is) {
     EXPECT_EQ(beat(server, 2s), std::nullopt);
 }
 
-TEST(judge, enlists_where_restarts_are_guarded_unless_the_server_survives_a_crash) {
+judge_policy guarding() {
     auto policy = strict();
-    auto durable = sound;
-    durable.fsync_always = true;
-    EXPECT_FALSE(judge{policy}.guards(sound));
-    EXPECT_FALSE(judge{policy}.guards(durable));
     policy.restart_guard = true;
-    EXPECT_TRUE(judge{policy}.guards(sound));
-    EXPECT_FALSE(judge{policy}.guards(durable));
+    return policy;
+}
+
+server_facts telling() {
+    auto facts = sound;
+    facts.tracking = true;
+    return facts;
+}
+
+TEST(judge, asks_for_no_vote_before_the_quarantine_is_over) {
+    judge server{guarding()};
+    server.assess(telling(), at(0s));
+    server.enlisted({.quarantine = 65s, .floor = 7}, at(1s));
+    EXPECT_EQ(server.at(at(66s) - 1ns), standing::quarantined);
+    EXPECT_FALSE(server.may_vote(at(66s) - 1ns));
+    EXPECT_EQ(server.at(at(66s)), standing::fit);
+    EXPECT_EQ(server.floor(), 7U);
+}
+
+TEST(judge, hears_when_somebody_vouches_for_a_server_in_quarantine) {
+    judge server{guarding()};
+    server.assess(telling(), at(0s));
+    server.enlisted({.quarantine = 65s}, at(0s));
+    server.enlisted({.floor = 8}, at(2s));
+    EXPECT_EQ(server.at(at(2s)), standing::fit);
+    EXPECT_EQ(server.floor(), 8U);
+}
+
+// As when the server's clock is set back meanwhile.
+TEST(judge, waits_no_longer_for_a_quarantine_than_it_was_told_at_first) {
+    judge server{guarding()};
+    server.assess(telling(), at(0s));
+    server.enlisted({.quarantine = 65s, .begun = true}, at(0s));
+    server.enlisted({.quarantine = 3600s}, at(1s));
+    EXPECT_EQ(server.at(at(65s)), standing::fit);
+    server.enlisted({.quarantine = 65s, .begun = true}, at(70s));
+    EXPECT_EQ(server.at(at(134s)), standing::quarantined) << "another one";
+    server.assess(telling(), at(140s));
+    server.enlisted({.quarantine = 65s}, at(140s));
+    EXPECT_EQ(server.at(at(204s)), standing::quarantined) << "another connection";
+}
+
+// As when word of a former life reaches the server late: its record is written anew, by others.
+TEST(judge, draws_no_token_above_a_floor_before_the_quarantine_that_came_with_it) {
+    judge server{guarding()};
+    server.assess(telling(), at(0s));
+    server.enlisted({.quarantine = 65s, .floor = 65, .begun = true}, at(0s));
+    server.enlisted({.quarantine = 64s, .floor = 66}, at(2s));
+    EXPECT_EQ(server.floor(), 66U);
+    EXPECT_EQ(server.at(at(66s) - 1ns), standing::quarantined);
+    EXPECT_EQ(server.at(at(66s)), standing::fit);
+    server.enlisted({.quarantine = 65s, .floor = 135}, at(70s));
+    EXPECT_EQ(server.at(at(134s)), standing::quarantined) << "it had voted before";
+}
+
+TEST(judge, waits_for_no_quarantine_without_the_guard_but_takes_the_floor) {
+    judge server{strict()};
+    server.assess(sound, at(0s));
+    server.enlisted({.quarantine = 65s, .floor = 7, .max_ttl = 1s, .agreed = false}, at(0s));
+    EXPECT_EQ(server.at(at(0s)), standing::fit);
+    EXPECT_EQ(server.floor(), 7U);
+}
+
+TEST(judge, asks_nobody_who_would_not_tell_that_it_was_emptied) {
+    judge server{guarding()};
+    EXPECT_EQ(server.assess(sound, at(0s)), standing::unfit);
+    EXPECT_EQ(server.reason(), flaw::untracked);
+    server.enlisted({}, at(0s));
+    EXPECT_EQ(server.at(at(0s)), standing::unfit);
+    EXPECT_EQ((judge{strict()}.assess(sound, at(0s))), standing::fit) << "no guard asked for";
+}
+
+TEST(judge, asks_nobody_whose_clients_agreed_on_another_max_ttl) {
+    judge server{guarding()};
+    server.assess(telling(), at(0s));
+    server.enlisted({.max_ttl = 600s, .agreed = false}, at(0s));
+    EXPECT_EQ(server.at(at(0s)), standing::unfit);
+    EXPECT_EQ(server.reason(), flaw::other_max_ttl);
+    server.enlisted({.max_ttl = 60s}, at(1s));
+    EXPECT_EQ(server.at(at(1s)), standing::fit) << "an operator has set it anew";
+}
+
+TEST(same_life, is_run_id_and_replication_id_together) {
+    const server_facts before{.run_id = "a", .replication_id = "x"};
+    EXPECT_TRUE(same_life(before, before));
+    EXPECT_FALSE(same_life(before, {.run_id = "b", .replication_id = "x"})) << "restarted";
+    EXPECT_FALSE(
+        same_life(before, {.run_id = "a", .replication_id = "y", .second_replication_id = "z"}))
+        << "was a replica meanwhile";
+    EXPECT_TRUE(same_life(before, {.run_id = "a", .replication_id = "y"}))
+        << "a first replica has come";
+    EXPECT_FALSE(same_life(before, {.run_id = "a", .replication_id = "x", .is_replica = true}));
 }
 
 TEST(judge, quarantines_for_the_longest_ttl_and_its_guard) {

@@ -62,6 +62,13 @@ renew disowned(time_point sent, time_point answered) {
     return attempt(sent, renew::disowned{node(0)}, answered);
 }
 
+TEST(keeper, loses_what_somebody_found_gone_once) {
+    auto kept = held();
+    EXPECT_EQ(kept.found_gone().what, action::lose);
+    EXPECT_EQ(kept.current(), keeper::state::lost);
+    EXPECT_EQ(kept.found_gone().what, action::none);
+}
+
 TEST(keeper, begins_renewals_with_a_step_of_the_clock_but_never_after_the_notice) {
     keeper lease{standard, at(1ms), deadline};  // a step is 4 ms
     EXPECT_EQ(lease.due(at(2ms)), sleep_until(at(4s + 4ms)));
@@ -109,6 +116,15 @@ TEST(keeper, retries_soon_after_a_renewal_that_was_not_confirmed) {
     EXPECT_EQ(lease.valid_until(), deadline);
     EXPECT_EQ(lease.due(at(5500ms) - 1ns), sleep_until(at(5500ms)));
     EXPECT_EQ(lease.due(at(5500ms)), renewal);
+}
+
+TEST(keeper, retries_soon_after_a_renewal_that_could_not_be_begun) {
+    auto lease = held();
+    EXPECT_EQ(lease.due(at(4s)), renewal);
+    EXPECT_EQ(lease.not_renewed(at(4s)), sleep_until(at(4500ms)));
+    EXPECT_EQ(lease.due(at(4500ms)), renewal);
+    auto gone = lost();
+    EXPECT_EQ(gone.not_renewed(deadline), asleep);
 }
 
 TEST(keeper, wakes_for_the_notice_if_the_retry_would_come_later) {

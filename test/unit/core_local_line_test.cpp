@@ -25,15 +25,36 @@ TEST(local_line, gives_the_turn_to_the_first_who_joins) {
 TEST(local_line, knows_who_would_follow_the_holder) {
     local_line line;
     line.took(alice);
-    EXPECT_EQ(line.heir(), nobody);
+    EXPECT_EQ(line.heir(), std::nullopt);
     line.join(bob);
     line.join(carol);
-    EXPECT_EQ(line.heir(), bob);
-    EXPECT_EQ(line.size(), 2U);
+    EXPECT_EQ(line.heir(), (local_line::place{bob, 1}));
     line.took(bob);
-    EXPECT_EQ(line.heir(), carol);
+    EXPECT_EQ(line.heir(), (local_line::place{carol, 2}));
     EXPECT_EQ(line.freed(alice), nobody);
     EXPECT_EQ(line.holder(), bob);
+}
+
+TEST(local_line, tells_who_came_before_whom_also_when_somebody_comes_again) {
+    local_line line;
+    EXPECT_EQ(line.last_arrival(), 0U);
+    line.join(alice);
+    line.join(bob);
+    line.leave(alice);
+    line.join(alice);
+    EXPECT_EQ(line.heir(), (local_line::place{bob, 2}));
+    EXPECT_EQ(line.last_arrival(), 3U);
+    line.leave(bob);
+    EXPECT_EQ(line.heir(), (local_line::place{alice, 3}));
+}
+
+TEST(local_line, counts_the_others_whether_the_caller_stands_in_it_or_not) {
+    local_line line;
+    EXPECT_EQ(line.others_than(alice), 0U);
+    line.join(alice);
+    line.join(bob);
+    EXPECT_EQ(line.others_than(alice), 1U);
+    EXPECT_EQ(line.others_than(carol), 2U);
 }
 
 TEST(local_line, lets_nobody_contend_while_the_process_holds_the_key) {

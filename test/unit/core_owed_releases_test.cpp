@@ -55,6 +55,14 @@ TEST(owed_releases, are_owed_once_with_the_latest_end) {
     EXPECT_EQ(due(releases, first, at(5)), (std::vector<std::string>{"a"}));
 }
 
+TEST(owed_releases, that_were_owed_before_go_to_the_end_of_the_line) {
+    owed releases;
+    releases.owe(first, "a", at(9));
+    releases.owe(first, "b", at(9));
+    releases.owe(first, "a", at(9));
+    EXPECT_EQ(due(releases, first, at(1)), (std::vector<std::string>{"b", "a"}));
+}
+
 TEST(owed_releases, beyond_the_limit_the_oldest_is_left_to_its_ttl) {
     owed_releases<int> releases;
     for (int i = 0; i <= static_cast<int>(owed_releases<int>::most_per_node); ++i) {

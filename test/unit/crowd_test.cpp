@@ -1,8 +1,8 @@
-#include "runtime/crowd.hpp"
+#include "platform/crowd.hpp"
 
 #include <gtest/gtest.h>
 
-namespace holdfast::runtime {
+namespace holdfast::platform {
 namespace {
 
 using namespace std::chrono_literals;
@@ -89,4 +89,4 @@ TEST(crowd, does_not_take_a_suspended_machine_for_strangers_without_end) {
 }
 
 }  // namespace
-}  // namespace holdfast::runtime
+}  // namespace holdfast::platform

@@ -2,14 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "net/explain.hpp"
+
 namespace holdfast::net {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr auto hello_reply = "%1\r\n$5\r\nproto\r\n:3\r\n";
-constexpr auto info_reply =
-    "$69\r\nrun_id:abc\r\nrole:master\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n\r\n";
+constexpr auto known_life = "*4\r\n:0\r\n:0\r\n:1700000000000000\r\n:0\r\n";
+
+std::string bulk(const std::string& text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+const std::string info_reply = bulk(
+    "run_id:abc\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n"
+    "master_replid:xyz\r\nmaster_replid2:0000\r\n");
 
 class conversation {
   public:
@@ -46,23 +54,23 @@ TEST(handshake, speaks_version_three_and_asks_for_everything_in_one_write) {
     EXPECT_TRUE(with.asked("HELLO"));
     EXPECT_FALSE(with.asked("AUTH"));
     with.hear(hello_reply);
-    for (const auto* what : {"SETNAME", "SELECT", "TRACKING", "INFO", "appendfsync"}) {
+    for (const auto* what : {"SETNAME", "SELECT", "TRACKING", "INFO"}) {
         EXPECT_TRUE(with.asked(what)) << what;
     }
-    with.hear("+OK\r\n").hear("+OK\r\n").hear("+OK\r\n").hear(info_reply);
-    with.hear("%1\r\n$11\r\nappendfsync\r\n$6\r\nalways\r\n").hear_the_rest();
+    with.hear("+OK\r\n").hear("+OK\r\n").hear("+OK\r\n").hear(info_reply).hear_the_rest();
     ASSERT_EQ(with.machine.current(), handshake::state::enlisting);
-    EXPECT_TRUE(with.asked(core::life_key));
-    EXPECT_FALSE(with.asked(core::marker_key));
-    with.hear("*2\r\n:0\r\n:-2\r\n");
+    EXPECT_TRUE(with.asked(core::record_key));
+    with.hear(known_life);
     ASSERT_EQ(with.machine.current(), handshake::state::done);
-    EXPECT_FALSE(with.machine.result().enlisted);
+    ASSERT_TRUE(with.machine.result().enlisted);
+    EXPECT_EQ(with.machine.result().enlisted->floor, 1'700'000'000'000'000U);
     EXPECT_EQ(with.machine.result().protocol, 3);
-    EXPECT_TRUE(with.machine.result().tracking);
     const auto facts = with.machine.result().facts();
     EXPECT_EQ(facts.run_id, "abc");
+    EXPECT_EQ(facts.replication_id, "xyz");
+    EXPECT_EQ(facts.second_replication_id, "") << "zeros are none";
     EXPECT_EQ(facts.eviction_policy, "noeviction");
-    EXPECT_TRUE(facts.fsync_always);
+    EXPECT_TRUE(facts.tracking);
     EXPECT_FALSE(facts.is_replica);
 }
 
@@ -77,10 +85,22 @@ TEST(handshake, falls_back_to_version_two_with_a_password) {
     EXPECT_FALSE(with.asked("HELLO"));
     with.hear("+OK\r\n");
     EXPECT_FALSE(with.asked("TRACKING")) << "no pushes in version two";
-    with.hear("+OK\r\n").hear(info_reply).hear("*0\r\n").hear_the_rest();
-    with.hear("*2\r\n:0\r\n:-2\r\n");
+    with.hear("+OK\r\n").hear(info_reply).hear_the_rest().hear(known_life);
     EXPECT_EQ(with.machine.current(), handshake::state::done);
     EXPECT_EQ(with.machine.result().protocol, 2);
+}
+
+TEST(handshake, whoever_asks_for_what_hello_said_did_not_understand_it) {
+    auto who = plain();
+    who.password = "secret";
+    conversation with(who);
+    with.hear("-NOAUTH Authentication required.\r\n");
+    EXPECT_TRUE(with.asked("AUTH"));
+    EXPECT_FALSE(with.asked("HELLO"));
+    conversation nobody(plain());
+    nobody.hear("-NOAUTH HELLO must be called with the client already authenticated\r\n");
+    ASSERT_EQ(nobody.machine.current(), handshake::state::failed);
+    EXPECT_EQ(nobody.machine.why().code, errc::authentication);
 }
 
 TEST(handshake, a_refused_password_is_final) {
@@ -96,7 +116,7 @@ TEST(handshake, a_refused_password_is_final) {
 TEST(handshake, a_restricted_user_may_lock_without_info) {
     conversation with(plain());
     with.hear(hello_reply).hear("+OK\r\n").hear("-NOPERM client\r\n").hear("-NOPERM info\r\n");
-    with.hear("-NOPERM config\r\n").hear_the_rest();
+    with.hear_the_rest();
     EXPECT_EQ(with.machine.current(), handshake::state::done);
     EXPECT_FALSE(with.machine.result().tracking);
 }
@@ -109,30 +129,180 @@ TEST(handshake, a_database_that_does_not_exist_is_fatal) {
     EXPECT_EQ(with.machine.current(), handshake::state::failed);
 }
 
-TEST(handshake, with_the_restart_guard_nothing_comes_before_the_marker_was_compared) {
+introduction guarding() {
     auto who = plain();
     who.policy.restart_guard = true;
     who.policy.max_ttl = 60s;
+    return who;
+}
+
+/// As far as the question for the record of the server's life.
+conversation& enlisting_with(conversation& with) {
+    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear(info_reply).hear_the_rest();
+    EXPECT_EQ(with.machine.current(), handshake::state::enlisting);
+    return with;
+}
+
+TEST(handshake, with_the_restart_guard_nothing_comes_before_the_lives_were_compared) {
+    const auto who = guarding();
     conversation with(who);
-    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear(info_reply);
-    with.hear("%1\r\n$11\r\nappendfsync\r\n$8\r\neverysec\r\n").hear_the_rest();
-    ASSERT_EQ(with.machine.current(), handshake::state::enlisting);
+    enlisting_with(with);
     EXPECT_TRUE(with.asked("EVAL"));
-    const auto quarantine = core::judge(who.policy).quarantine() / 1ms;
-    EXPECT_TRUE(with.asked(std::to_string(quarantine)));
-    with.hear("*2\r\n:1\r\n:60000\r\n");
+    EXPECT_TRUE(with.asked(std::to_string(core::judge(who.policy).quarantine() / 1ms)));
+    with.hear("*4\r\n:1\r\n:60602\r\n:1700000060602000\r\n:60000\r\n");
     ASSERT_EQ(with.machine.current(), handshake::state::done);
-    EXPECT_TRUE(with.machine.result().enlisted);
-    EXPECT_EQ(with.machine.result().quarantine, 60s);
+    EXPECT_EQ(
+        with.machine.result().enlisted,
+        (core::enlistment{
+            .quarantine = 60602ms, .floor = 1'700'000'060'602'000, .max_ttl = 60s, .begun = true}));
+}
+
+TEST(handshake, a_server_that_has_not_noted_its_life_is_not_used) {
+    for (const auto& who : {plain(), guarding()}) {
+        for (const auto* refusal :
+             {"-LOADING Redis is loading the dataset in memory\r\n", "-OOM command not allowed\r\n",
+              "-MISCONF Redis is configured to save\r\n", "-BUSY Redis is busy\r\n",
+              "-NOREPLICAS Not enough good replicas to write.\r\n", "-READONLY a replica\r\n",
+              "-ERR anything else\r\n", "*2\r\n:0\r\n:-2\r\n", "+OK\r\n", "_\r\n"}) {
+            conversation with(who);
+            enlisting_with(with).hear(refusal);
+            EXPECT_EQ(with.machine.current(), handshake::state::failed) << refusal;
+            EXPECT_FALSE(with.machine.why().hopeless) << refusal;
+        }
+    }
+}
+
+TEST(handshake, a_record_that_no_client_wrote_is_named_with_what_mends_it) {
+    for (const auto& who : {plain(), guarding()}) {
+        for (const auto* answer :
+             {"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+              "*4\r\n:0\r\n:8973867117964971000\r\n:0\r\n:0\r\n",
+              "*4\r\n:0\r\n:0\r\n:0\r\n:8973867117964971000\r\n"}) {
+            conversation with(who);
+            enlisting_with(with).hear(answer);
+            EXPECT_EQ(with.machine.current(), handshake::state::failed) << answer;
+            const auto& why = with.machine.why();
+            EXPECT_TRUE(why.hopeless) << "no waiting helps: " << answer;
+            EXPECT_NE(why.message.find(core::record_key), std::string::npos) << why.message;
+            EXPECT_NE(why.message.find("enlist --fresh"), std::string::npos) << why.message;
+        }
+    }
+}
+
+TEST(handshake, a_server_whose_life_cannot_be_read_now_is_not_used) {
+    conversation with(plain());
+    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear("-BUSY Redis is busy\r\n");
+    EXPECT_EQ(with.machine.current(), handshake::state::failed);
 }
 
 TEST(handshake, a_user_who_may_not_write_can_still_look_where_nothing_is_guarded) {
+    constexpr auto refusal = "-NOPERM this user has no permissions to run the 'eval' command\r\n";
     conversation with(plain());
-    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear(info_reply);
-    with.hear("-NOPERM\r\n").hear_the_rest();
-    ASSERT_EQ(with.machine.current(), handshake::state::enlisting);
-    with.hear("-NOPERM this user has no permissions to run the 'eval' command\r\n");
+    enlisting_with(with).hear(refusal);
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_FALSE(with.machine.result().enlisted);
+    EXPECT_TRUE(with.machine.result().not_enlisted);
+    conversation guarded(guarding());
+    enlisting_with(guarded).hear(refusal);
+    EXPECT_EQ(guarded.machine.current(), handshake::state::failed);
+}
+
+TEST(handshake, a_server_that_is_emptied_meanwhile_is_asked_everything_again) {
+    conversation before(guarding());
+    before.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear(info_reply);
+    before.machine.emptied();
+    while (!before.asked("INFO")) before.hear("+OK\r\n");
+    EXPECT_EQ(before.machine.current(), handshake::state::facts);
+
+    conversation with(guarding());
+    enlisting_with(with);
+    with.machine.emptied();
+    with.hear(known_life);
+    EXPECT_EQ(with.machine.current(), handshake::state::facts);
+    EXPECT_TRUE(with.asked("INFO"));
+    with.hear("+OK\r\n").hear("+OK\r\n").hear(info_reply).hear_the_rest();
+    with.hear(known_life);
     EXPECT_EQ(with.machine.current(), handshake::state::done);
+}
+
+TEST(handshake, a_replica_is_not_enlisted) {
+    conversation with(plain());
+    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n");
+    with.hear(bulk("run_id:abc\r\nrole:slave\r\n")).hear_the_rest();
+    EXPECT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_FALSE(with.machine.result().enlisted);
+}
+
+TEST(handshake, whoever_agreed_on_another_max_ttl_is_told_which) {
+    conversation with(guarding());
+    enlisting_with(with).hear("*4\r\n:2\r\n:0\r\n:0\r\n:600000\r\n");
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_FALSE(with.machine.result().enlisted->agreed);
+    EXPECT_EQ(with.machine.result().enlisted->max_ttl, 10min);
+}
+
+constexpr auto old_hello = "-ERR unknown command 'HELLO'\r\n";
+
+TEST(handshake, a_redis_before_6_is_refused_with_the_oldest_version_that_is_supported) {
+    for (const auto* version : {"2.8.24", "3.2.12", "5.0.14"}) {
+        conversation with(plain());
+        with.hear(old_hello).hear("+OK\r\n");
+        with.hear(bulk("redis_version:" + std::string(version) + "\r\nrun_id:abc\r\n"));
+        with.hear_the_rest();
+        ASSERT_EQ(with.machine.current(), handshake::state::failed) << version;
+        EXPECT_EQ(with.machine.why().code, errc::unsafe_server);
+        EXPECT_TRUE(with.machine.why().hopeless);
+        EXPECT_EQ(with.machine.why().message,
+                  "Redis " + std::string(version) +
+                      " is too old; Holdfast needs Redis 6.0 or later, or Valkey");
+    }
+}
+
+TEST(handshake, a_redis_from_6_on_is_not_too_old) {
+    for (const auto* version : {"6.0.16", "7.0.15", "8.0.6", "10.2.0", "255.255.255", ""}) {
+        conversation with(plain());
+        with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n");
+        with.hear(bulk("redis_version:" + std::string(version) + "\r\nrun_id:abc\r\n"));
+        with.hear_the_rest();
+        EXPECT_EQ(with.machine.current(), handshake::state::enlisting) << version;
+    }
+}
+
+TEST(handshake, a_server_that_knows_no_users_is_too_old_for_one) {
+    auto who = plain();
+    who.user = "app";
+    who.password = "secret";
+    conversation with(who);
+    with.hear(old_hello).hear("-ERR wrong number of arguments for 'auth' command\r\n");
+    ASSERT_EQ(with.machine.current(), handshake::state::failed);
+    EXPECT_EQ(with.machine.why().code, errc::unsafe_server);
+    EXPECT_NE(with.machine.why().message.find("needs Redis 6.0"), std::string::npos);
+}
+
+std::string hello_as(const std::string& mode) { return "%1\r\n$4\r\nmode\r\n" + bulk(mode); }
+
+TEST(handshake, a_sentinel_and_a_cluster_node_are_refused_before_anything_is_asked_of_them) {
+    for (const auto* mode : {"sentinel", "cluster"}) {
+        conversation with(plain());
+        with.hear(hello_as(mode));
+        ASSERT_EQ(with.machine.current(), handshake::state::failed) << mode;
+        EXPECT_EQ(with.newest, "");
+        EXPECT_EQ(with.machine.why().code, errc::unsafe_server);
+        EXPECT_NE(with.machine.why().message.find("not supported yet"), std::string::npos);
+    }
+}
+
+TEST(handshake, whoever_only_looks_is_told_of_every_kind_of_server_and_enlists_none) {
+    auto who = guarding();
+    who.what_for = purpose::look;
+    who.database = 3;
+    conversation with(who);
+    with.hear(hello_as("cluster"));
+    EXPECT_FALSE(with.asked("SELECT")) << "a Cluster has one database";
+    with.hear("+OK\r\n").hear("+OK\r\n").hear(info_reply).hear_the_rest();
+    EXPECT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_EQ(with.machine.result().mode(), "cluster");
+    EXPECT_FALSE(with.machine.result().enlisted);
 }
 
 TEST(handshake, what_is_no_redis_is_called_so) {
@@ -140,6 +310,52 @@ TEST(handshake, what_is_no_redis_is_called_so) {
     with.hear("+OK\r\n");
     ASSERT_EQ(with.machine.current(), handshake::state::failed);
     EXPECT_EQ(with.machine.why().code, errc::protocol);
+}
+
+TEST(handshake, a_user_without_a_password_authenticates_as_that_user) {
+    auto who = plain();
+    who.user = "guest";
+    conversation with(who);
+    EXPECT_TRUE(with.asked("AUTH\r\n$5\r\nguest\r\n$0\r\n\r\n")) << with.sent;
+    with.hear(old_hello);
+    EXPECT_EQ(with.machine.current(), handshake::state::legacy);
+    EXPECT_TRUE(with.asked("AUTH\r\n$5\r\nguest\r\n$0\r\n\r\n")) << with.sent;
+}
+
+TEST(explain, knows_a_missing_right_inside_a_script_in_the_words_of_every_version) {
+    for (const std::string error :
+         {"NOPERM this user has no permissions to run the 'set' command",
+          "ERR The user executing the script can't run this command or subcommand script: x",
+          "ERR Error running script (call to f_a): @user_script:9: The user executing the script "
+          "can't access at least one of the keys",
+          "ERR ACL failure in script: User app has no permissions to run the 'set' command"}) {
+        EXPECT_EQ(explain(resp::view("-" + error + "\r\n")).code, errc::permission) << error;
+    }
+}
+
+TEST(explain, knows_what_a_command_in_a_script_answered_before_redis_7) {
+    const std::string raised = "-ERR Error running script (call to f_a): @user_script:9: ";
+    const auto code = [&](const char* answer) { return explain(resp::view(raised + answer)).code; };
+    EXPECT_EQ(code("WRONGTYPE Operation against a key\r\n"), errc::wrong_type);
+    EXPECT_EQ(code("-READONLY You can't write\r\n"), errc::unsafe_server);
+    EXPECT_EQ(code("@user_script: 9: The user executing the script can't run it\r\n"),
+              errc::permission);
+    EXPECT_EQ(code("anything else\r\n"), errc::server_error);
+    EXPECT_EQ(explain(resp::view("-ERR Error running script: oops\r\n")).code, errc::server_error);
+}
+
+TEST(explain, leaves_out_the_hash_of_a_script) {
+    const std::string hash(40, 'a');
+    const auto message = [](const std::string& error) {
+        return explain(resp::view("-" + error + "\r\n")).message;
+    };
+    EXPECT_EQ(message("WRONGTYPE not that script: " + hash + ", on @user_script:1."),
+              "error \"WRONGTYPE not that\"");
+    EXPECT_EQ(message("ERR Error running script (call to f_" + hash + "): @user_script:1: no"),
+              "error \"ERR Error running script: @user_script:1: no\"");
+    for (const char* other : {"ERR no script: here", "ERR (call to f_oo): bar", "ERR script: "}) {
+        EXPECT_EQ(message(other), "error \"" + std::string(other) + "\"");
+    }
 }
 
 }  // namespace

@@ -64,12 +64,14 @@ class guest final : public contender {
 
   private:
     [[nodiscard]] core::local_id id() const override { return id_; }
-    void turn(const core::courtesy::gap&, core::time_point) override {
+    void turn(const core::courtesy::gap&, core::time_point) noexcept override {
         if (!std::exchange(stays_, false)) leave();
     }
-    void told(core::node_index, core::time_point) override { leave(); }
-    void abort() override { leave(); }
-    bool inherit(const core::estate&, const hold&, core::time_point) override { return false; }
+    void told(core::node_index, core::time_point) noexcept override { leave(); }
+    void abort() noexcept override { leave(); }
+    bool inherit(const core::estate&, hold&, core::arrival, core::time_point) noexcept override {
+        return false;
+    }
 
     void leave() {
         EXPECT_FALSE(gone_) << "called after it left: it may not exist any more";

@@ -15,7 +15,7 @@ core::time_point at(int when) { return core::time_point(std::chrono::millisecond
 struct recorder final : timer {
     explicit recorder(std::vector<int>& into, int who) : log(into), name(who) {}
     ~recorder() override = default;
-    void due(core::time_point) override { log.push_back(name); }
+    void due(core::time_point) noexcept override { log.push_back(name); }
 
     std::vector<int>& log;
     int name;
@@ -27,6 +27,7 @@ TEST(timer_queue, calls_in_order_of_time_and_only_what_is_due) {
     recorder second(called, 2);
     recorder third(called, 3);
     timer_queue queue;
+    for (int n = 0; n < 3; ++n) queue.enroll();
     queue.set(third, at(30));
     queue.set(first, at(10));
     queue.set(second, at(20));
@@ -42,6 +43,7 @@ TEST(timer_queue, a_timer_can_be_moved_and_never_means_never) {
     std::vector<int> called;
     recorder one(called, 1);
     timer_queue queue;
+    queue.enroll();
     queue.set(one, at(10));
     queue.set(one, at(50));
     queue.fire(at(40));
@@ -59,6 +61,7 @@ TEST(timer_queue, behaves_as_a_sorted_list_would) {
         std::deque<recorder> timers;
         for (int n = 0; n < count; ++n) timers.emplace_back(called, n);
         timer_queue queue;
+        for (int n = 0; n < count; ++n) queue.enroll();
         std::map<int, int> model;
         for (const auto step : steps) {
             const int who = step % count;

@@ -51,6 +51,12 @@ endpoint over_tls(endpoint to) {
     return to;
 }
 
+TEST(good_url, means_the_same_with_the_schemes_of_valkey) {
+    EXPECT_EQ(where("valkey://u:p@h:7001/3"), where("redis://u:p@h:7001/3"));
+    EXPECT_EQ(where("valkeys://h"), where("rediss://h"));
+    EXPECT_EQ(where("VALKEYS://h"), over_tls(tcp("h")));
+}
+
 TEST(good_url, gives_host_port_and_database) {
     EXPECT_EQ(where("redis://localhost"), tcp("localhost"));
     EXPECT_EQ(where("redis://localhost/"), tcp("localhost"));

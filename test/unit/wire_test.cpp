@@ -47,15 +47,15 @@ TEST(wire, scripts_are_called_by_digest_and_repeated_by_text) {
     EXPECT_NE(by_text.find(scripts::release.text), std::string::npos);
 }
 
-TEST(wire, only_a_guarded_acquire_names_the_restart_marker) {
-    const keys names{.lock = "k"};
-    std::string plain;
-    acquire(plain, false, names, false, "me", 1s, 1h, 1);
-    EXPECT_EQ(plain.find("holdfast:node"), std::string::npos);
-    std::string guarded;
-    acquire(guarded, false, names, true, "me", 1s, 1h, 1);
-    EXPECT_NE(guarded.find("holdfast:node"), std::string::npos);
-    EXPECT_NE(guarded.find("holdfast:quarantine"), std::string::npos);
+TEST(wire, an_acquire_names_keys_of_one_slot_and_the_floor_of_its_tokens) {
+    std::string fenced;
+    acquire(fenced, false, {.lock = "k"}, "me", 1s, 1h, 1, 1700000000000000);
+    EXPECT_NE(fenced.find("$1\r\n2\r\n$1\r\nk\r\n$18\r\nholdfast:{k}:fence\r\n"), std::string::npos)
+        << fenced;
+    EXPECT_NE(fenced.find("1700000000000000"), std::string::npos) << fenced;
+    std::string unfenced;
+    acquire(unfenced, false, {.lock = "k", .fenced = false}, "me", 1s, 1h, 1, 0);
+    EXPECT_EQ(unfenced.find("holdfast:"), std::string::npos) << unfenced;
 }
 
 TEST(wire, votes_are_read) {
@@ -67,8 +67,6 @@ TEST(wire, votes_are_read) {
     EXPECT_EQ(other->remaining, 1500ms);
     EXPECT_LT(vote<held>("*3\r\n:0\r\n$2\r\nme\r\n:-1\r\n")->remaining, 0ns) << "never expires";
     EXPECT_TRUE(std::holds_alternative<held>(read_set_if_absent(resp::view("_\r\n"))));
-    EXPECT_EQ(vote<quarantined>("*2\r\n:2\r\n:700\r\n")->remaining, 700ms);
-    EXPECT_NE(vote<unlisted>("*1\r\n:3\r\n"), nullptr);
 }
 
 TEST(wire, what_no_script_answers_is_never_a_grant) {
@@ -89,6 +87,13 @@ TEST(wire, errors_keep_their_meaning) {
     EXPECT_EQ(code("-READONLY You can't write\r\n"), errc::unsafe_server);
     EXPECT_EQ(code("-LOADING Redis is loading\r\n"), errc::server_error);
     EXPECT_FALSE(vote<net::failure>("-LOADING Redis is loading\r\n")->hopeless);
+    constexpr auto older = "-ERR Error running script (call to f_0): @user_script:9: ";
+    EXPECT_EQ(code((older + std::string("-READONLY You can't write\r\n")).c_str()),
+              errc::unsafe_server);
+    EXPECT_EQ(code((older + std::string("@user_script: 9: The user executing the script can't run "
+                                        "this command or subcommand\r\n"))
+                       .c_str()),
+              errc::permission);
 }
 
 TEST(wire, a_key_of_another_type_is_not_ours_any_more) {

@@ -1,20 +1,17 @@
-#include <unistd.h>
-
+#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "companion.hpp"
 #include "exit_code.hpp"
 #include "failure.hpp"
 
 namespace holdfast::tool {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// What the harness understands. It reads the arguments again: here they are explained, and wrong
 /// ones are refused, whether it is installed or not.
@@ -63,27 +60,6 @@ void explain(command_line& line) {
     line.example("holdfast bench --json - held", "A hundred thousand leases, as JSON");
 }
 
-/// Where the harness and its programs are: in the build tree that `command` lies in, or where an
-/// installation has them.
-fs::path programs_of(const fs::path& command) {
-    const fs::path directory = command.parent_path();
-    for (const fs::path& place :
-         {directory / "bench", directory.parent_path() / "libexec" / "holdfast"}) {
-        if (fs::exists(place / "harness" / "__main__.py")) return place;
-    }
-    throw failure(exit_code::unavailable,
-                  "bench: the benchmarks are not installed; in the source tree, script/build makes "
-                  "them, and 'cmake --install build/release --component bench' installs them");
-}
-
-/// Returns only if that is not possible.
-void become(const std::vector<std::string>& words) {
-    std::vector<char*> values;
-    for (const std::string& word : words) values.push_back(const_cast<char*>(word.c_str()));
-    values.push_back(nullptr);
-    ::execvp(values.front(), values.data());
-}
-
 }  // namespace
 
 int bench(arguments given) {
@@ -94,11 +70,13 @@ int bench(arguments given) {
     declare(line, ignored);
     explain(line);
     line.parse(given);
-    const fs::path command = fs::read_symlink("/proc/self/exe");
-    const fs::path programs = programs_of(command);
+    const auto programs = companions(
+        "bench", "harness/__main__.py",
+        "bench: the benchmarks are not installed; in the source tree, script/build makes them, and "
+        "'cmake --install build/release --component bench' installs them");
     // -B: a benchmark leaves no compiled modules in an installation.
-    std::vector<std::string> words{
-        "python3", "-B", programs / "harness", "--programs", programs, "--command", command};
+    std::vector<std::string> words{"python3", "-B",        programs / "harness", "--programs",
+                                   programs,  "--command", this_program()};
     words.insert(words.end(), given.begin(), given.end());
     become(words);
     throw failure(errno == ENOENT ? exit_code::unavailable : exit_code::system,

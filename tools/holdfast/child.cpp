@@ -1,12 +1,15 @@
 #include "child.hpp"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <string_view>
 
 #include "descriptor.hpp"
@@ -44,16 +47,28 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     return result;
 }
 
-/// What runs between fork and exec: other threads are gone, so nothing here may allocate or lock.
+/// As fork(), but the child begins its life in that control group: whoever is moved into one may
+/// have children outside of it by then.
+pid_t fork_into(int control_group) {
+    clone_args how{};
+    how.flags = CLONE_INTO_CGROUP;
+    how.exit_signal = SIGCHLD;
+    how.cgroup = static_cast<decltype(how.cgroup)>(control_group);
+    return static_cast<pid_t>(::syscall(SYS_clone3, &how, sizeof how));
+}
+
+/// What runs between fork and exec.
 [[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent,
-                         const signal_queue& signals, int report_to) {
+                         clock::time_point start_by, const signal_queue& signals, int report_to) {
     ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     // The parent may have died before the kernel knew that we care.
     if (::getppid() != parent) ::_exit(1);
     signals.restore();
-    ::execvpe(arguments[0], arguments, environment);
-    const int error = errno;
+    // Whoever wanted it may have stood still since then, and so may we.
+    const bool late = clock::now() >= start_by;
+    if (!late) ::execvpe(arguments[0], arguments, environment);
+    const int error = late ? ETIME : errno;
     if (::write(report_to, &error, sizeof error) != sizeof error) ::_exit(1);
     ::_exit(1);
 }
@@ -64,24 +79,29 @@ child_start start_child(const child_command& command, const signal_queue& signal
     const std::vector<char*> arguments = pointers_to(command.arguments);
     const std::vector<char*> environment = merged_environment(command.environment);
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("pipe");
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw_errno("pipe");
     descriptor reading(ends[0]);
     descriptor writing(ends[1]);
 
     const pid_t parent = ::getpid();
-    child_start started{.process = ::fork()};
+    child_start started;
+    if (command.control_group >= 0) started.process = fork_into(command.control_group);
+    if (started.process < 0) started.process = ::fork();
     if (started.process < 0) throw_errno("fork");
     if (started.process == 0) {
-        become(arguments.data(), environment.data(), parent, signals, writing.get());
+        become(arguments.data(), environment.data(), parent, command.start_by, signals,
+               writing.get());
     }
     ::setpgid(started.process, started.process);  // whoever comes first, child or parent
-    writing.reset();
-    int error = 0;
-    if (::read(reading.get(), &error, sizeof error) == sizeof error) {
-        ::waitpid(started.process, nullptr, 0);
-        started.error = error;
-    }
+    started.outcome = std::move(reading);
     return started;
+}
+
+std::optional<int> child_start::look() const {
+    int error = 0;
+    const auto size = ::read(outcome.get(), &error, sizeof error);
+    if (size < 0) return std::nullopt;
+    return size == sizeof error ? error : 0;
 }
 
 }  // namespace holdfast::tool

@@ -6,6 +6,8 @@
 #include "exit_code.hpp"
 #include "failure.hpp"
 #include "holdfast/duration.hpp"
+#include "message.hpp"
+#include "suggestion.hpp"
 
 namespace holdfast::tool {
 namespace {
@@ -16,7 +18,8 @@ constexpr std::size_t help_width = 96;
 std::chrono::milliseconds read_duration(const std::string& text) {
     const auto value = parse_duration(text);
     if (!value) {
-        throw CLI::ValidationError("'" + text + "' is not a duration; write 500ms, 10s, 5m or 2h");
+        throw CLI::ValidationError("'" + text +
+                                   "' is not a duration; write 500ms, 10s, 5m, 1h30m or 2d");
     }
     return std::chrono::ceil<std::chrono::milliseconds>(*value);
 }
@@ -113,9 +116,39 @@ void command_line::parse(std::span<const std::string> arguments) {
     try {
         parser_->parse(reversed);
     } catch (const CLI::Error& error) {
+        const std::string unknown = unknown_option(arguments);
+        const std::string what =
+            unknown.empty() ? error.what()
+                            : "there is no option " + printable(unknown) + hint_for_option(unknown);
         throw failure(exit_code::usage,
-                      name_ + ": " + error.what() + "\nTry 'holdfast " + name_ + " --help'.");
+                      name_ + ": " + what + "\nTry 'holdfast " + name_ + " --help'.");
     }
+}
+
+// Words that are the value of an option, or come after `--`, are none.
+std::string command_line::unknown_option(std::span<const std::string> arguments) const {
+    for (std::size_t n = 0; n < arguments.size() && arguments[n] != "--"; ++n) {
+        const std::string& word = arguments[n];
+        if (word.size() < 2 || word.front() != '-') continue;
+        const bool is_long = word.starts_with("--");
+        std::string option = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+        if (parser_->get_option_no_throw(option) == nullptr) return option;
+        if (value_follows(word)) ++n;
+    }
+    return {};
+}
+
+std::string command_line::hint_for_option(const std::string& option) const {
+    const auto [ours, advice] = equivalent_of(option);
+    const bool ours_is_there =
+        ours.empty() || parser_->get_option_no_throw(std::string(ours)) != nullptr;
+    if (!advice.empty() && ours_is_there) return "; " + std::string(advice);
+    std::vector<std::string> names{"--help"};
+    for (const entry& known : entries_) {
+        names.push_back(known.names.substr(known.names.find(',') + 1));
+    }
+    const std::string meant = closest(option, names);
+    return meant.empty() ? "" : "; did you mean " + meant + "?";
 }
 
 bool command_line::takes_value(const std::string& option) const {

@@ -65,6 +65,10 @@ class command_line {
     void list(const std::string& names, const std::string& value, std::string help);
     [[nodiscard]] bool takes_value(const std::string& option) const;
     [[nodiscard]] bool value_follows(const std::string& option) const;
+    /// The first option among them that is not there; empty: all are.
+    [[nodiscard]] std::string unknown_option(std::span<const std::string> arguments) const;
+    /// What whoever gave it may have meant; empty: nobody knows.
+    [[nodiscard]] std::string hint_for_option(const std::string& option) const;
 
     std::string name_, synopsis_, about_, heading_ = "Options";
     std::vector<entry> entries_;

@@ -31,6 +31,7 @@ class connection {
     std::string user_, password_file_, prefix_;
     std::string authority_file_, certificate_file_, key_file_, server_name_;
     bool insecure_ = false;
+    bool allow_eviction_ = false;
 };
 
 }  // namespace holdfast::tool

@@ -1,5 +1,7 @@
 #include "describe.hpp"
 
+#include <algorithm>
+
 #include "holdfast/duration.hpp"
 #include "json.hpp"
 #include "message.hpp"
@@ -9,14 +11,27 @@ namespace {
 
 bool has_majority(const lock_status& status) { return 2 * status.votes > status.nodes; }
 
-bool has_holder(const lock_status& status) {
-    return status.held_by && !status.held_by->quarantine && !status.held_by->owner.empty();
-}
+bool has_holder(const lock_status& status) { return status.held_by && !status.held_by->quarantine; }
 
 json_object holder_as_json(const holder& who) {
     json_object object;
     object.add("host", who.host).add("pid", who.pid).add("user", who.user);
     return object.add("label", who.label);
+}
+
+json_object forced_as_json(const forced_release& last) {
+    const auto since = last.at.time_since_epoch();
+    const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(since);
+    json_object object;
+    object.add("by", last.by).add("held_by", last.held_by).add("at_ms", std::int64_t{at.count()});
+    return object.add("reason", last.reason);
+}
+
+/// What another library keeps there may be anything; a line of it is enough.
+std::string shortened(const std::string& value) {
+    constexpr std::size_t enough = 64;
+    if (value.size() <= enough) return printable(value);
+    return printable(value.substr(0, enough)) + "...";
 }
 
 std::optional<std::int64_t> milliseconds_of(
@@ -25,10 +40,25 @@ std::optional<std::int64_t> milliseconds_of(
     return duration->count();
 }
 
+/// `1h30m`: rounded to the smaller unit, of which there may be none.
+std::string in_two_units(std::chrono::nanoseconds duration, std::chrono::nanoseconds large,
+                         const char* large_name, std::chrono::nanoseconds small,
+                         const char* small_name) {
+    const auto count = (duration + small / 2) / small;
+    const auto per_large = large / small;
+    std::string text = std::to_string(count / per_large) + large_name;
+    if (count % per_large != 0) text += std::to_string(count % per_large) + small_name;
+    return text;
+}
+
 }  // namespace
 
 std::string in_words(std::chrono::nanoseconds duration) {
     using namespace std::chrono_literals;
+    // From where the smaller unit is rounded up to a whole one of the larger.
+    if (duration >= 24h - 30s) return in_two_units(duration, 24h, "d", 1h, "h");
+    if (duration >= 1h - 500ms) return in_two_units(duration, 1h, "h", 1min, "m");
+    if (duration >= 1min - 500ms) return in_two_units(duration, 1min, "m", 1s, "s");
     if (duration >= 10s) return format_duration(std::chrono::round<std::chrono::seconds>(duration));
     if (duration >= 1s)
         return format_duration(std::chrono::round<std::chrono::milliseconds>(duration) / 100 * 100);
@@ -37,16 +67,46 @@ std::string in_words(std::chrono::nanoseconds duration) {
 
 std::string holder_in_words(const holder& who) {
     if (who.quarantine) return "nobody (the server has restarted and grants nothing yet)";
-    if (who.foreign()) return "another library, with the value '" + printable(who.owner) + "'";
-    std::string words = who.user + "@" + who.host + ", process " + std::to_string(who.pid);
-    if (!who.label.empty()) words += " (" + who.label + ")";
-    return printable(words);
+    if (who.foreign()) return "another library, as '" + shortened(who.owner) + "'";
+    return who.describe();
+}
+
+std::string quarantine_in_words(std::chrono::milliseconds left) {
+    return "in quarantine for another " + in_words(left) +
+           ": servers that are new or have restarted may have forgotten locks, and grant none "
+           "until then; " +
+           quarantine_advice();
+}
+
+std::string quarantine_advice() {
+    return "wait, or 'holdfast enlist --fresh', only for new servers or when every program that "
+           "locks here has been stopped";
 }
 
 std::string lease_in_words(const holder& who) {
     if (!who.remaining) return "its lease never ends by itself";
     const char* what = who.quarantine ? "that lasts another " : "its lease runs another ";
     return what + in_words(*who.remaining);
+}
+
+std::string lease_in_words(const lock_status& status) {
+    if (status.ttl_known) return lease_in_words(*status.held_by);
+    return "how long its lease runs is not known, as this user may not ask";
+}
+
+std::string held_in_words(const std::vector<lock_status>& locks) {
+    return locks.size() == 1 ? "a lock is held" : std::to_string(locks.size()) + " locks are held";
+}
+
+std::string a_few_in_words(const std::vector<lock_status>& locks) {
+    constexpr std::size_t enough = 3;
+    std::string text;
+    for (std::size_t n = 0; n < std::min(locks.size(), enough); ++n) {
+        text += (n == 0 ? "'" : "; '") + printable(locks[n].key) + "' by " +
+                holder_in_words(*locks[n].held_by) + ", " + lease_in_words(locks[n]);
+    }
+    if (locks.size() > enough) text += "; and " + std::to_string(locks.size() - enough) + " more";
+    return text;
 }
 
 lock_state state_of(const lock_status& status) {
@@ -63,7 +123,7 @@ const char* name_of(lock_state state) {
     return "";
 }
 
-std::string status_as_json(const lock_status& status) {
+std::string status_as_json(const lock_status& status, const std::optional<forced_release>& last) {
     const lock_state state = state_of(status);
     json_object object;
     object.add("key", status.key).add("state", name_of(state));
@@ -77,6 +137,8 @@ std::string status_as_json(const lock_status& status) {
     const auto remaining = status.held_by ? status.held_by->remaining : std::nullopt;
     object.add("ttl_ms", milliseconds_of(remaining)).add("token", status.token);
     object.add("votes", std::uint64_t{status.votes}).add("nodes", std::uint64_t{status.nodes});
+    if (status.quarantine) object.add("quarantine_ms", std::int64_t{status.quarantine->count()});
+    if (last) object.add("forced", forced_as_json(*last));
     return object.line();
 }
 

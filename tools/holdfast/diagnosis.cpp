@@ -6,6 +6,8 @@
 #include "exit_code.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "private_directory.hpp"
+#include "wording.hpp"
 
 namespace holdfast::tool {
 namespace {
@@ -16,86 +18,212 @@ using namespace std::chrono_literals;
 constexpr auto slow_round_trip = 20ms;
 constexpr auto odd_clock = 1s;
 
-std::string fix_of(const std::error_code& error) {
-    switch (static_cast<errc>(error.value())) {
-        case errc::unreachable: return "is the server running, and are host and port right?";
+bool guarded(const options& settings) { return *settings.restart_guard; }
+
+/// What to change where the server answers a command with this.
+std::string fix_of_answer(std::string_view answer) {
+    struct known {
+        std::string_view word;
+        const char* fix;
+    };
+    static constexpr known all[] = {
+        {"OOM ", "raise maxmemory, or free memory: redis-cli config set maxmemory BYTES"},
+        {"MISCONF ",
+         "it cannot write its snapshot: see its log, and make room on its disk; or redis-cli "
+         "config set stop-writes-on-bgsave-error no"},
+        {"NOREPLICAS ", "bring its replicas back; or redis-cli config set min-replicas-to-write 0"},
+        {"LOADING ", "wait until it has read its data"},
+        {"BUSY ", "somebody's script runs for long: redis-cli script kill"},
+        {"READONLY ", "give the URL of the master"},
+        {"DB index is out of range",
+         "choose a smaller database in the URL; the server has as many as its setting 'databases' "
+         "says, 16 by default"},
+        {"enlist --fresh", "if nobody holds a lock there: holdfast enlist --fresh"},
+        {"WRONGTYPE ", "another program keeps something else at that key: choose another database"},
+        {"NOPERM ", "ask for the rights in the line above"},
+        {"ACL failure", "ask for the rights in the line above"},
+        {"The user executing the script", "ask for the rights in the line above"},
+    };
+    for (const auto& [word, fix] : all) {
+        if (answer.find(word) != answer.npos) return fix;
+    }
+    return "see the log of the server";
+}
+
+/// What to look at where nobody answers.
+std::string fix_of_silence(const server_report& report) {
+    const auto says = [&](const char* words) {
+        return report.error.find(words) != std::string::npos;
+    };
+    if (says("use rediss://")) return "rediss:// instead of redis:// in the URL";
+    if (says("use redis://")) return "redis:// instead of rediss:// in the URL";
+    if (says("cannot resolve")) {
+        return "is the host spelled as it should be? 'getent hosts NAME' asks the same";
+    }
+    if (report.node.starts_with("unix:")) {
+        return says("Permission denied")
+                   ? "let this user write to the socket: see unixsocketperm of the server"
+                   : "is the server running, with this path as its unixsocket?";
+    }
+    return "is the server running, and are host and port right?";
+}
+
+std::string fix_of(const server_report& report) {
+    switch (static_cast<errc>(report.code.value())) {
+        case errc::unreachable: return fix_of_silence(report);
         case errc::authentication: return "check --user and --password-file (or REDISCLI_AUTH)";
         case errc::untrusted: return "name the authority with --cacert, or the server with --sni";
         case errc::permission: return "ask for the missing rights";
         case errc::protocol:
             return "something else listens there; check the port, and rediss:// for TLS";
+        case errc::server_error: return fix_of_answer(report.error);
         default: return "";
     }
 }
 
 finding reachability(const server_report& report) {
     if (!report.error.empty()) {
-        return {"reachable", verdict::bad, report.error, fix_of(report.code)};
+        const int code = report.code ? exit_code_of(report.code) : exit_code::unavailable;
+        return {"reachable", verdict::bad, in_our_words(report.error), fix_of(report), code};
     }
-    return {"reachable", verdict::good, report.tls ? "yes, with TLS" : "yes", ""};
+    return {"reachable", verdict::good, report.tls ? "yes, with TLS" : "yes"};
 }
 
-finding round_trip(const server_report& report) {
+finding round_trip(const server_report& report, const options&) {
     const std::string found =
         format_duration(std::chrono::round<std::chrono::microseconds>(report.round_trip));
-    if (report.round_trip < slow_round_trip) return {"round trip", verdict::good, found, ""};
+    if (report.round_trip < slow_round_trip) return {"round trip", verdict::good, found};
     return {"round trip", verdict::warning, found, "every lock costs this twice; move closer"};
 }
 
-finding version(const server_report& report) {
-    std::string found = report.product + " " + report.version;
+finding version(const server_report& report, const options&) {
+    const bool too_old =
+        !report.unsupported.empty() && report.mode != "sentinel" && report.mode != "cluster";
+    if (too_old) return {"version", verdict::bad, report.unsupported, "upgrade the server"};
+    const bool known = !report.version.empty();
+    std::string found = known ? report.product + " " + report.version : "not known";
     if (report.protocol != 0) found += ", RESP" + std::to_string(report.protocol);
-    return {"version", verdict::good, found, ""};
+    if (!known) return {"version", verdict::warning, found, "allow INFO"};
+    return {"version", verdict::good, found};
 }
 
-finding role(const server_report& report) {
-    if (report.role == "master") return {"role", verdict::good, "master", ""};
-    if (report.role.empty()) return {"role", verdict::warning, "not known", "allow INFO or ROLE"};
+finding role(const server_report& report, const options&) {
+    if (report.mode == "sentinel") {
+        const std::string master =
+            report.watched_master.empty() ? "of the master" : report.watched_master;
+        return {"role", verdict::bad, "a Sentinel, which keeps no locks",
+                "--url " + master +
+                    ", the master that it watches, and another one after a failover: "
+                    "redis+sentinel:// is not supported yet"};
+    }
+    if (report.mode == "cluster") {
+        return {"role", verdict::bad, "a node of a Redis Cluster, which grants us no locks",
+                "--url of a server that is in none, or of an odd number of them as a quorum: "
+                "redis+cluster:// is not supported yet"};
+    }
+    if (report.role == "master") return {"role", verdict::good, "master"};
+    if (report.role.empty()) return {"role", verdict::warning, "not known", "allow INFO"};
     return {"role", verdict::bad, report.role + ": locks on a replica hold nothing",
             "give the URL of the master"};
 }
 
-finding eviction(const server_report& report) {
+finding eviction(const server_report& report, const options& settings) {
     if (report.eviction_policy.empty()) {
         return {"eviction", verdict::warning, "policy not known", "allow INFO"};
     }
-    if (report.eviction_policy == "noeviction")
-        return {"eviction", verdict::good, "noeviction", ""};
-    return {"eviction", verdict::bad,
+    if (report.eviction_policy == "noeviction") return {"eviction", verdict::good, "noeviction"};
+    return {"eviction", settings.allow_eviction ? verdict::warning : verdict::bad,
             report.eviction_policy + " can drop locks when memory is short",
             "redis-cli config set maxmemory-policy noeviction"};
 }
 
-finding persistence(const server_report& report) {
+finding persistence(const server_report& report, const options& settings) {
     if (!report.append_only) return {"persistence", verdict::warning, "not known", "allow INFO"};
     if (*report.append_only && report.fsync == "always") {
-        return {"persistence", verdict::good, "append-only file, synced always", ""};
+        return {"persistence", verdict::good, "append-only file, synced always"};
     }
     std::string found = "none";
     if (report.snapshots.value_or(false)) found = "snapshots only";
     if (*report.append_only) {
         found = "append-only file, synced " + (report.fsync.empty() ? "?" : report.fsync);
     }
-    return {"persistence", verdict::warning,
-            found + ": a restart forgets locks that were just taken",
-            "appendonly yes and appendfsync always; or wait out the longest ttl before a restart"};
-}
-
-finding rights(const server_report& report) {
-    if (report.missing_rights.empty()) return {"rights", verdict::good, "all that are needed", ""};
-    std::string missing;
-    std::string rules;
-    for (const std::string& command : report.missing_rights) {
-        missing += (missing.empty() ? "" : ", ") + command;
-        rules += " +" + command;
+    if (guarded(settings)) {
+        return {"persistence", verdict::good, found + "; the restart guard makes up for it"};
     }
-    return {"rights", verdict::bad, "refused: " + missing, "redis-cli acl setuser NAME" + rules};
+    if (report.node == "unix:" + private_directory_path() + "/redis.sock") {
+        return {
+            "persistence", verdict::warning, found + ": a restart forgets locks that are held",
+            "wait out the longest ttl before 'holdfast local stop'; or name a server with --url"};
+    }
+    return {
+        "persistence", verdict::warning, found + ": a restart forgets locks that were just taken",
+        "restart_guard=on in the URL of every client; or appendonly yes and appendfsync always; or "
+        "wait out the longest ttl before a restart"};
 }
 
-finding tracking(const server_report& report) {
-    if (report.tracking) return {"tracking", verdict::good, "waiters are told at once", ""};
-    return {"tracking", verdict::warning, "no: waiters poll",
-            "Redis 6 or later, and the right to CLIENT TRACKING"};
+/// Rules as redis-cli takes them from a shell.
+std::string rules_for(const server_report& report, const std::vector<std::string>& rules) {
+    std::string text = "redis-cli acl setuser " + report.user;
+    for (const std::string& rule : rules) {
+        const bool plain = rule.starts_with('+') && rule.find('|') == rule.npos;
+        text += plain ? " " + rule : " '" + rule + "'";
+    }
+    return text;
+}
+
+std::string in_a_row(const std::vector<std::string>& rules) {
+    std::string text;
+    for (const std::string& rule : rules) text += (text.empty() ? "" : " ") + rule;
+    return text;
+}
+
+/// The keys that are locked need a rule, too. Without a prefix nobody knows which they are.
+std::string rule_of_keys(const server_report& report, const options& settings) {
+    const auto names_keys = [](const std::string& rule) { return rule.starts_with('~'); };
+    const bool keys =
+        std::any_of(report.missing_rights.begin(), report.missing_rights.end(), names_keys);
+    if (!keys || !settings.prefix.empty()) return {};
+    return ", and '~PATTERN' of the keys that you lock (with --prefix it would be shown)";
+}
+
+finding rights(const server_report& report, const options& settings) {
+    if (!report.missing_rights.empty()) {
+        return {"rights", verdict::bad, "missing: " + in_a_row(report.missing_rights),
+                rules_for(report, report.missing_rights) + rule_of_keys(report, settings),
+                exit_code::permission};
+    }
+    if (report.further_rights.empty()) return {"rights", verdict::good, "all that are needed"};
+    return {"rights", verdict::warning,
+            "all that a lock needs, but not " + in_a_row(report.further_rights) +
+                " for waiting, 'status', 'ls' and 'renew'",
+            rules_for(report, report.further_rights)};
+}
+
+/// Whoever guards against restarts gets no vote of it now.
+bool grants_nothing(const server_report& report, const options& settings) {
+    const bool waits = report.quarantine && *report.quarantine > 0ms;
+    return guarded(settings) && (waits || !report.enlisted.value_or(true));
+}
+
+finding trial(const server_report& report, const options& settings) {
+    if (!report.trial) return {"lock", verdict::bad, "not tried, as it is a replica"};
+    if (!report.trial->code) {
+        const std::string when = grants_nothing(report, settings)
+                                     ? ", as it can be in earnest after "
+                                       "the quarantine"
+                                     : "";
+        return {"lock", verdict::good, "taken and released on trial" + when};
+    }
+    return {"lock", verdict::bad, "refused on trial: " + report.trial->answer,
+            fix_of_answer(report.trial->answer), exit_code_of(report.trial->code)};
+}
+
+finding tracking(const server_report& report, const options& settings) {
+    if (report.tracking) return {"tracking", verdict::good, "waiters are told at once"};
+    const std::string fix = "Redis 6 or later without a proxy, and the right to CLIENT TRACKING";
+    if (!guarded(settings)) return {"tracking", verdict::warning, "no: waiters poll", fix};
+    return {"tracking", verdict::bad,
+            "no: nobody would be told when it is emptied, and it is asked for no votes", fix};
 }
 
 finding clock_of(const server_report& report) {
@@ -103,25 +231,50 @@ finding clock_of(const server_report& report) {
     const auto size = difference < 0ms ? -difference : difference;
     const std::string found =
         in_words(size) + (difference < 0ms ? " behind" : " ahead of") + " ours";
-    if (size <= odd_clock) return {"clock", verdict::good, found, ""};
+    if (size <= odd_clock) return {"clock", verdict::good, found};
     return {"clock", verdict::warning, found,
             "run a time service on both; locks do not rest on it"};
 }
 
-finding restart(const server_report& report) {
+// Whoever guards against restarts gets no vote of a server in quarantine, and waits for its end.
+finding restart(const server_report& report, const options& settings) {
+    const verdict waits = guarded(settings) ? verdict::bad : verdict::warning;
     if (report.quarantine && *report.quarantine > 0ms) {
-        return {"restart", verdict::warning,
-                "in quarantine for another " + in_words(*report.quarantine),
-                "wait, or 'holdfast enlist --fresh' if it never held a lock"};
+        return {"restart", waits,
+                "in quarantine for another " + in_words(*report.quarantine) +
+                    (guarded(settings) ? ": it grants no lock until then" : " for guarded clients"),
+                quarantine_advice(), exit_code::unavailable};
     }
-    if (report.enlisted.value_or(false))
-        return {"restart", verdict::good, "marked: a restart would be noticed", ""};
-    return {"restart", verdict::warning, "not marked: a restart would not be noticed",
-            "holdfast enlist; with --fresh if it never held a lock"};
+    if (report.enlisted.value_or(false)) {
+        return {"restart", verdict::good, "marked: a restart would be noticed"};
+    }
+    return {"restart", waits,
+            "not marked, as it is new or has restarted: the first lock waits for max_ttl, " +
+                format_duration(settings.max_ttl),
+            "'holdfast enlist --fresh', only if it is new or every program that locks here has "
+            "been stopped; else 'holdfast enlist', and wait",
+            exit_code::unavailable};
+}
+
+finding agreement(const server_report& report, const options& settings) {
+    const std::string agreed = format_duration(*report.max_ttl);
+    const std::string ours = format_duration(settings.max_ttl);
+    const std::string found = "its guarded clients agreed on " + agreed;
+    if (*report.max_ttl == settings.max_ttl) return {"max_ttl", verdict::good, found};
+    const std::string fix = "max_ttl=" + agreed +
+                            " in the URL, the same for every client; or 'holdfast enlist --fresh' "
+                            "with the new one, while nobody holds a lock";
+    if (guarded(settings)) {
+        return {"max_ttl", verdict::bad,
+                found + ", and this one has " + ours + ": it is asked for no votes", fix};
+    }
+    if (settings.max_ttl < *report.max_ttl) return {"max_ttl", verdict::good, found};
+    return {"max_ttl", verdict::warning,
+            found + ", and this one may hold for " + ours + ", which they do not wait for", fix};
 }
 
 finding independence(const server_report& report) {
-    if (report.one_with.empty()) return {"independent", verdict::good, "of the others", ""};
+    if (report.one_with.empty()) return {"independent", verdict::good, "of the others"};
     return {"independent", verdict::bad,
             "one with " + report.one_with + ": their two votes are one, and none is counted",
             "name every server once, and no replica"};
@@ -138,25 +291,24 @@ const char* name_of(verdict value) {
     return "";
 }
 
-std::vector<finding> diagnose(const server_report& report, bool alone) {
+std::vector<finding> diagnose(const server_report& report, const options& settings) {
     std::vector<finding> findings{reachability(report)};
+    const auto look = [&](auto... checks) { (findings.push_back(checks(report, settings)), ...); };
     if (!report.error.empty()) return findings;
-    for (const auto check : {round_trip, version, role, persistence, eviction, rights, tracking}) {
-        findings.push_back(check(report));
-    }
-    if (!alone) findings.push_back(independence(report));
+    look(round_trip, version, role);
+    if (!report.unsupported.empty()) return findings;
+    look(persistence, eviction, rights, trial, tracking);
+    if (settings.urls.size() > 1) findings.push_back(independence(report));
     if (report.clock_difference) findings.push_back(clock_of(report));
-    if (report.quarantine || (report.enlisted && !alone)) findings.push_back(restart(report));
+    if (report.quarantine || (report.enlisted && guarded(settings))) look(restart);
+    if (report.max_ttl) look(agreement);
     return findings;
 }
 
-int exit_code_of(const server_report& report, const std::vector<finding>& findings) {
-    if (!report.error.empty())
-        return report.code ? exit_code_of(report.code) : exit_code::unavailable;
-    if (!report.missing_rights.empty()) return exit_code::permission;
-    const bool bad = std::any_of(findings.begin(), findings.end(),
-                                 [](const finding& each) { return each.value == verdict::bad; });
-    return bad ? exit_code::configuration : exit_code::done;
+int exit_code_of(const std::vector<finding>& findings) {
+    const auto bad = std::find_if(findings.begin(), findings.end(),
+                                  [](const finding& each) { return each.value == verdict::bad; });
+    return bad == findings.end() ? exit_code::done : bad->exit_code;
 }
 
 }  // namespace holdfast::tool

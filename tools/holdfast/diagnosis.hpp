@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "exit_code.hpp"
 #include "holdfast/operate.hpp"
+#include "holdfast/options.hpp"
 
 namespace holdfast::tool {
 
@@ -15,15 +17,16 @@ const char* name_of(verdict value);  // "ok", "warning", "problem"
 struct finding {
     std::string check;
     verdict value = verdict::good;
-    std::string found;
-    std::string fix;  // empty: there is nothing to fix
+    std::string found{};
+    std::string fix{};                         // empty: there is nothing to fix
+    int exit_code = exit_code::configuration;  // if it is bad
 };
 
-/// What a server's report means for the locks on it, most telling first. In a quorum restarts must
-/// be noticed; one server that is `alone` is not guarded against them unless somebody asked for it.
-std::vector<finding> diagnose(const server_report& report, bool alone);
+/// What a server's report means for the locks of a client with these settings, most telling first.
+/// REQUIRES: settings of a client, complete.
+std::vector<finding> diagnose(const server_report& report, const options& settings);
 
-/// 0 unless a finding is bad.
-int exit_code_of(const server_report& report, const std::vector<finding>& findings);
+/// Of the first finding that is bad; 0 if there is none.
+int exit_code_of(const std::vector<finding>& findings);
 
 }  // namespace holdfast::tool

@@ -48,13 +48,16 @@ int doctor(arguments given) {
     bool json = false;
     command_line line(
         "doctor", "[OPTION...]",
-        "Check whether the servers can be reached and are fit to keep locks: one line "
-        "per check, with a verdict and, where there is one, the fix.");
+        "Check whether the servers can be reached and are fit to keep locks, and take one on "
+        "trial: one line per check, with a verdict and, where there is one, the fix. Nothing is "
+        "left behind.");
     line.flag("--json", json, "Print one JSON object per check");
     server.declare(line);
     line.note(
-        "Exit codes: 0 fit (warnings included), 78 settings that can lose locks, 69 a server "
-        "is unreachable, 77 it refuses us, 76 it is not a Redis.");
+        "Exit codes: 0 fit (warnings included), 78 a server or setting that can lose locks, 69 a "
+        "server is unreachable or grants no lock now, 77 it refuses us, 76 it is not a Redis, or a "
+        "key is of another kind. "
+        "Redis 6.0 or later, or Valkey, is needed; neither Sentinel nor Cluster is supported yet.");
     line.example("holdfast doctor --url redis://db1:6379", "Before the first lock on it");
     line.parse(given);
 
@@ -62,9 +65,9 @@ int doctor(arguments given) {
     int worst = exit_code::done;
     const std::vector<server_report> reports = examine(through);
     for (const server_report& report : reports) {
-        const std::vector<finding> findings = diagnose(report, reports.size() == 1);
+        const std::vector<finding> findings = diagnose(report, through.settings());
         print(json ? as_json(report, findings) : for_people(report, findings));
-        if (worst == exit_code::done) worst = exit_code_of(report, findings);
+        if (worst == exit_code::done) worst = exit_code_of(findings);
     }
     return worst;
 }

@@ -8,8 +8,9 @@ namespace holdfast::tool {
 /// of sysexits.h where it has one, so that they mean to others what they mean to us.
 namespace exit_code {
 inline constexpr int done = 0;
+inline constexpr int free = 1;  // what `status -q` says of a lock that nobody holds
 inline constexpr int usage = 64;
-inline constexpr int unavailable = 69;  // server or quorum unreachable, or a program is missing
+inline constexpr int unavailable = 69;  // unreachable or in quarantine, or a program is missing
 inline constexpr int system = 71;
 inline constexpr int not_acquired = 75;  // held elsewhere, the wait ran out, or no longer ours
 inline constexpr int protocol = 76;      // not a Redis, or not a lock at that key

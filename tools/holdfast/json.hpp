@@ -9,7 +9,9 @@
 namespace holdfast::tool {
 
 /// Writes one JSON object with its members in the order they are added, on one line.
-/// Bytes that are not UTF-8 become U+FFFD: keys and owners may hold anything, JSON may not.
+/// Keys and owners may hold any byte, JSON may not: one that is no UTF-8 is written as `\xNN`, with
+/// lower-case digits, and a backslash that would begin the same as `\x5c`. So whoever reads every
+/// `\xNN` as a byte has what was there, and every other text is as it was.
 class json_object {
   public:
     json_object& add(std::string_view name, std::string_view text);

@@ -1,7 +1,12 @@
+#include <exception>
+#include <vector>
+
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "describe.hpp"
 #include "exit_code.hpp"
 #include "failure.hpp"
+#include "holdfast/operate.hpp"
 #include "local_server.hpp"
 #include "message.hpp"
 
@@ -18,7 +23,21 @@ int show(const local_server& server) {
     return exit_code::done;
 }
 
+/// A courtesy: one that does not answer is stopped all the same.
+void say_what_ends(const local_server& server) {
+    std::vector<lock_status> held;
+    try {
+        if (!server.running()) return;
+        client through(server.url());
+        list(through, "*", [&](const lock_status& status) { held.push_back(status); });
+    } catch (const std::exception&) {
+        return;
+    }
+    if (!held.empty()) say(held_in_words(held) + ", which this ends: " + a_few_in_words(held));
+}
+
 int stop(const local_server& server) {
+    say_what_ends(server);
     print(server.stop() ? "stopped\n" : "not running\n");
     return exit_code::done;
 }
@@ -39,7 +58,7 @@ int local(arguments given) {
     line.positional("ACTION", action, true);
     line.note(
         "It starts by itself on first use, keeps nothing on disk, and runs until it is "
-        "stopped. Stopping it frees every lock it holds.");
+        "stopped. Stopping it frees every lock it holds, and says which.");
     line.note(
         "Exit codes: 0; 69 'status' finds none running, or redis-server is missing; 78 the "
         "directory is not ours alone.");

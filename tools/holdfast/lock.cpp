@@ -18,6 +18,7 @@ struct lock_options {
     wait_options wait;
     connection server;
     std::optional<std::chrono::milliseconds> ttl;
+    std::string label;
     bool json = false;
     std::string key;
 
@@ -25,6 +26,7 @@ struct lock_options {
         acquire_options how;
         how.ttl = ttl.value_or(30s);
         how.renew = false;
+        how.label = label;
         return how;
     }
 };
@@ -37,11 +39,13 @@ lock_options parse(arguments given) {
     line.heading("Locking");
     options.wait.declare(line);
     line.duration("--ttl", options.ttl, "How long the lock lives without 'renew' (default 30s)");
+    line.text("--label", "TEXT", options.label, "Shown to whoever asks who holds the lock");
     line.flag("--json", options.json, "Print key, owner, token, ttl_ms and valid_ms as JSON");
     options.server.declare(line);
     line.positional("KEY", options.key, true);
     line.note(
-        "Exit codes: 0 the lock is ours, 75 somebody else has it; others as in 'run --help'.");
+        "Exit codes: 0 the lock is ours, 75 somebody else has it, 69 the servers are in "
+        "quarantine; others as in 'run --help'.");
     line.example("owner=$(holdfast lock -w 10s --ttl 5m deploy) || exit",
                  "Take it for five minutes");
     line.example("holdfast unlock --owner \"$owner\" deploy", "Give it back");
@@ -49,10 +53,10 @@ lock_options parse(arguments given) {
     return options;
 }
 
-std::string as_json(const lease& held, std::chrono::milliseconds ttl) {
+std::string as_json(const std::string& key, const lease& held, std::chrono::milliseconds ttl) {
     const auto valid = std::chrono::floor<std::chrono::milliseconds>(held.remaining());
     json_object object;
-    object.add("key", held.key()).add("owner", held.owner()).add("token", held.token());
+    object.add("key", key).add("owner", held.owner()).add("token", held.token());
     object.add("ttl_ms", std::int64_t{ttl.count()}).add("valid_ms", std::int64_t{valid.count()});
     return object.line();
 }
@@ -68,9 +72,13 @@ int lock(arguments given) {
     const bool talk = ::isatty(STDERR_FILENO) != 0;
     wait_result waited = wait_for_lock(through, options.key, how, options.wait, signals, talk);
     if (waited.interrupted_by != 0) return exit_code::signal_base + waited.interrupted_by;
-    if (!waited.held) return exit_code::not_acquired;
+    if (!waited.held) {
+        refuse_quarantine(through, options.key, waited);
+        if (talk) say_who_has_it(options.key, waited);
+        return exit_code::not_acquired;
+    }
     // Should nobody be there to read the token, the exception releases the lock on its way out.
-    print(options.json ? as_json(*waited.held, how.ttl) : waited.held->owner() + "\n");
+    print(options.json ? as_json(options.key, *waited.held, how.ttl) : waited.held->owner() + "\n");
     waited.held->detach();
     return exit_code::done;
 }

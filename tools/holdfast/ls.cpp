@@ -14,7 +14,8 @@ namespace {
 
 std::vector<std::string> row_of(const lock_status& status) {
     const holder who = status.held_by.value_or(holder{});
-    const std::string left = who.remaining ? in_words(*who.remaining) : "for ever";
+    const std::string for_ever = status.ttl_known ? "for ever" : "not known";
+    const std::string left = who.remaining ? in_words(*who.remaining) : for_ever;
     if (who.foreign()) return {printable(status.key), "?", "?", left, "(another library)"};
     return {printable(status.key), printable(who.user + "@" + who.host), std::to_string(who.pid),
             left, printable(who.label)};
@@ -54,6 +55,7 @@ int ls(arguments given) {
     } else {
         print_for_people(through, pattern);
     }
+    if (const auto left = quarantine(through)) say(quarantine_in_words(*left));
     return exit_code::done;
 }
 

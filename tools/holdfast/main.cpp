@@ -1,11 +1,6 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "command_line.hpp"
@@ -13,6 +8,8 @@
 #include "exit_code.hpp"
 #include "failure.hpp"
 #include "message.hpp"
+#include "program.hpp"
+#include "suggestion.hpp"
 
 namespace holdfast::tool {
 
@@ -47,7 +44,7 @@ std::string overview() {
         text += left + std::string(each.summary) + "\n";
     }
     return text +
-           "\n'holdfast COMMAND --help' explains each, with examples; holdfast(1) explains all.\n\n"
+           "\n'holdfast help COMMAND' explains each, with examples; holdfast(1) explains all.\n\n"
            "Examples:\n"
            "  holdfast run -n nightly-backup -- backup.sh\n"
            "      One machine of the fleet runs it, the others do nothing (exit code 75)\n"
@@ -59,14 +56,19 @@ std::string overview() {
            "machine's own, and so is the lock.\n";
 }
 
-// A descriptor that we open must not become the command's standard stream because ours was closed.
-// Closed again on exec: the command finds its streams as we found them.
-void occupy_closed_streams() {
-    for (int stream = 0; stream <= 2; ++stream) {
-        if (::fcntl(stream, F_GETFD) >= 0) continue;
-        const int opened = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (opened >= 0 && opened != stream) ::close(opened);
-    }
+failure no_such_command(std::string_view name) {
+    if (name == "elect")
+        return {exit_code::usage, "there are no elections yet: no command 'elect'"};
+    std::vector<std::string> names{"help"};
+    for (const command& each : commands()) names.emplace_back(each.name);
+    const std::string meant = closest(name, names);
+    return {exit_code::usage, "there is no command '" + printable(name) + "'" +
+                                  (meant.empty() ? "; " : "; did you mean '" + meant + "'? ") +
+                                  "'holdfast --help' lists them"};
+}
+
+bool asks_for_overview(std::string_view name) {
+    return name == "help" || name == "--help" || name == "-h";
 }
 
 int dispatch(arguments given) {
@@ -74,45 +76,24 @@ int dispatch(arguments given) {
         throw failure(exit_code::usage, "which command?\n\n" + overview());
     }
     std::string_view name = given.front();
-    if (name == "--help" || name == "-h" || name == "help") throw help_wanted(overview());
+    const bool help = name == "help" && given.size() > 1;
+    if (help) name = given[1];
+    if (asks_for_overview(name)) throw help_wanted(overview());
     if (name == "--version") name = "version";
     const auto found = std::find_if(commands().begin(), commands().end(),
                                     [&](const command& each) { return each.name == name; });
-    if (found == commands().end()) {
-        throw failure(exit_code::usage, "there is no command '" + printable(name) +
-                                            "'; 'holdfast --help' lists them");
+    if (found == commands().end() && name.starts_with('-')) {
+        throw failure(exit_code::usage, "options come after the command: holdfast COMMAND " +
+                                            printable(name) + " ...");
     }
-    return found->run(given.subspan(1));
-}
-
-int guarded(arguments given) {
-    try {
-        return dispatch(given);
-    } catch (const help_wanted& help) {
-        print(help.what());
-        return exit_code::done;
-    } catch (const failure& error) {
-        say(error.what());
-        return error.exit_code();
-    } catch (const std::system_error& error) {
-        say(error.what());
-        return exit_code_of(error.code());
-    } catch (const std::exception& error) {
-        say(error.what());
-        return exit_code::system;
-    }
+    if (found == commands().end()) throw no_such_command(name);
+    const std::vector<std::string> explain{"--help"};
+    return found->run(help ? arguments(explain) : given.subspan(1));
 }
 
 }  // namespace
 }  // namespace holdfast::tool
 
 int main(int count, char** values) {
-    holdfast::tool::occupy_closed_streams();
-    const std::vector<std::string> given(values + std::min(count, 1), values + count);
-    try {
-        return holdfast::tool::guarded(given);
-    } catch (const std::exception& error) {
-        holdfast::tool::say(error.what());
-        return holdfast::tool::exit_code::system;
-    }
+    return holdfast::tool::run_program(count, values, holdfast::tool::dispatch);
 }

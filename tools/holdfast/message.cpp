@@ -8,6 +8,7 @@
 
 #include "exit_code.hpp"
 #include "failure.hpp"
+#include "holdfast/detail/utf8.hpp"
 
 namespace holdfast::tool {
 namespace {
@@ -41,9 +42,14 @@ std::string_view escape_sequence(style look) {
 }  // namespace
 
 void say(std::string_view message) {
-    std::string line = styled("holdfast:", style::faint, colours_on(STDERR_FILENO));
-    line.append(" ").append(message).append("\n");
-    write_all(STDERR_FILENO, line);
+    std::string text = styled("holdfast:", style::faint, colours_on(STDERR_FILENO)) + " ";
+    for (;;) {
+        const auto line = message.substr(0, message.find('\n'));
+        text.append(printable(line)).append("\n");
+        if (line.size() == message.size()) break;
+        message.remove_prefix(line.size() + 1);
+    }
+    write_all(STDERR_FILENO, text);
 }
 
 void print(std::string_view text) {
@@ -53,19 +59,7 @@ void print(std::string_view text) {
     }
 }
 
-std::string printable(std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string safe;
-    for (const char character : text) {
-        const auto byte = static_cast<unsigned char>(character);
-        if (byte >= 0x20 && byte != 0x7f) {
-            safe += character;
-        } else {
-            safe.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 15U]);
-        }
-    }
-    return safe;
-}
+std::string printable(std::string_view text) { return detail::printable(text); }
 
 bool colours_on(int descriptor) {
     if (is_set("NO_COLOR") || ::isatty(descriptor) == 0) return false;

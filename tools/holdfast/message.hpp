@@ -6,14 +6,15 @@
 
 namespace holdfast::tool {
 
-/// One line on standard error, in a single write, so that lines of many processes do not mix.
+/// One line on standard error, in a single write, so that lines of many processes do not mix. Made
+/// printable: error messages quote servers, files and arguments.
 void say(std::string_view message);
 
 /// Standard output is checked: what could not be written is a failure, not a silence.
 void print(std::string_view text);
 
-/// Text from elsewhere (keys, labels, owners), safe for a terminal: control characters shown as
-/// \xNN.
+/// Text from elsewhere (keys, labels, owners), safe for a terminal: bytes of control characters, of
+/// those that turn text around, and bytes that are not UTF-8 shown as \xNN.
 std::string printable(std::string_view text);
 
 enum class style : std::uint8_t { good, warning, bad, heading, faint };

@@ -3,7 +3,7 @@
 #include "exit_code.hpp"
 #include "failure.hpp"
 #include "holdfast/operate.hpp"
-#include "message.hpp"
+#include "not_ours.hpp"
 
 namespace holdfast::tool {
 
@@ -28,8 +28,7 @@ int renew(arguments given) {
 
     client through(server.settings(ttl.value_or(30s)));
     if (holdfast::renew(through, key, owner, ttl.value_or(30s))) return exit_code::done;
-    say("'" + printable(key) + "' is no longer ours");
-    return exit_code::not_acquired;
+    return no_longer_ours(through, key);
 }
 
 }  // namespace holdfast::tool

@@ -6,17 +6,20 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <vector>
 
-#include "child.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
 #include "exit_code.hpp"
 #include "holdfast/client.hpp"
+#include "holdfast/duration.hpp"
+#include "holdfast/operate.hpp"
 #include "message.hpp"
 #include "run_options.hpp"
 #include "run_report.hpp"
-#include "supervisor.hpp"
+#include "supervised_command.hpp"
 #include "waiting.hpp"
+#include "wording.hpp"
 
 namespace holdfast::tool {
 namespace {
@@ -24,23 +27,24 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-child_command command_of(const run_options& options, const lease& held) {
-    child_command command;
-    command.arguments = options.command;
-    if (!options.shell_command.empty()) {
-        command.arguments = {"/bin/sh", "-c", options.shell_command};
-    }
-    command.environment = {"HOLDFAST_HELD=1", "HOLDFAST_KEY=" + options.key,
-                           "HOLDFAST_TOKEN=" + std::to_string(held.token()),
-                           "HOLDFAST_OWNER=" + held.owner()};
-    return command;
+supervision supervision_of(const run_options& options) {
+    supervision what{options.command, options.grace(), options.wait_all};
+    if (!options.shell_command.empty()) what.arguments = {"/bin/sh", "-c", options.shell_command};
+    return what;
+}
+
+std::vector<std::string> environment_of(const run_options& options, const lease& held) {
+    return {"HOLDFAST_HELD=1", "HOLDFAST_KEY=" + options.key,
+            "HOLDFAST_TOKEN=" + std::to_string(held.token()), "HOLDFAST_OWNER=" + held.owner()};
 }
 
 holdfast::options settings_of(const run_options& options) {
     holdfast::options settings = options.server.settings(options.lease_ttl());
     if (!options.verbose) return settings;
     settings.log = [](const log_record& record) {
-        if (record.level != log_level::debug) say(record.message);
+        if (record.level == log_level::debug) return;
+        const std::string where = record.node.empty() ? "" : std::string(record.node) + ": ";
+        say(where + in_our_words(record.message));
     };
     return settings;
 }
@@ -48,8 +52,9 @@ holdfast::options settings_of(const run_options& options) {
 /// One run, from the wait to the release.
 class locked_run {
   public:
-    locked_run(const run_options& options, signal_queue& signals, run_report& report)
-        : options_(options), signals_(signals), report_(report) {}
+    locked_run(const run_options& options, signal_queue& signals, supervised_command& command,
+               run_report& report)
+        : options_(options), signals_(signals), command_(command), report_(report) {}
 
     int perform(const holdfast::options& settings) {
         client through(settings);
@@ -58,11 +63,18 @@ class locked_run {
             wait_for_lock(through, options_.key, options_.lease(), options_.wait, signals_, talk);
         report_.waited = waited.waited;
         if (waited.interrupted_by != 0) return interrupted(waited.interrupted_by);
-        if (!waited.held) return not_acquired(waited, talk);
-        return with_lock(*waited.held);
+        if (!waited.held) {
+            refuse_quarantine(through, options_.key, waited);
+            return not_acquired(waited, talk);
+        }
+        return with_lock(through, *waited.held);
     }
 
   private:
+    void say_if_verbose(const std::string& what) const {
+        if (options_.verbose) say("'" + printable(options_.key) + "': " + what);
+    }
+
     int interrupted(int signal) {
         report_.outcome = "interrupted";
         return exit_code::signal_base + signal;
@@ -70,42 +82,54 @@ class locked_run {
 
     int not_acquired(const wait_result& waited, bool talk) {
         report_.outcome = "not_acquired";
-        if (talk) {
-            std::string message = "'" + printable(options_.key) + "' is held";
-            if (waited.held_by) {
-                message += " by " + holder_in_words(*waited.held_by) + "; " +
-                           lease_in_words(*waited.held_by);
-            }
-            say(message);
-        }
+        if (talk) say_who_has_it(options_.key, waited);
         return options_.conflict_exit_code.value_or(exit_code::not_acquired);
     }
 
-    int with_lock(lease& held) {
+    int with_lock(client& through, lease& held) {
         report_.token = held.token();
         acquired_at_ = clock::now();
+        say_if_verbose("acquired after " + in_words(report_.waited) + ", token " +
+                       std::to_string(report_.token) + ", for " +
+                       format_duration(options_.lease_ttl()) + " at a time");
         // A signal that came with the lock, or after it: there is no command yet to forward it to.
         while (const auto signal = signals_.next()) {
             if (!is_ending(*signal)) continue;
-            held.release();
+            tell_of_end(through, release(held));
             return interrupted(*signal);
         }
-        const child_start started = start_child(command_of(options_, held), signals_);
-        if (started.error != 0) return not_started(held, started.error);
         auto at_most = clock::time_point::max();
         if (options_.at_most) at_most = acquired_at_ + *options_.at_most;
-        supervisor watching(held, started.process, signals_,
-                            stop_schedule(options_.grace(), at_most));
-        const int status = watching.watch();
+        // We may have stood still since, and somebody else may hold the lock by now.
+        if (held.lost()) return too_late(through, held);
+        const auto [status, stopped_for, asked_to_end, suspended, error] =
+            command_.run(held, environment_of(options_, held), at_most);
+        if (error == ETIME) return too_late(through, held);
+        if (error != 0) return not_started(through, held, error);
         report_.child_exit =
             WIFSIGNALED(status) ? exit_code::signal_base + WTERMSIG(status) : WEXITSTATUS(status);
-        return watching.stopped_for() == stop_schedule::cause::loss
-                   ? lost(held)
-                   : finished(held, watching.stopped_for());
+        if (stopped_for == stop_schedule::cause::loss) return lost(through, held, suspended);
+        const bool stopped = stopped_for == stop_schedule::cause::at_most;
+        report_.outcome = stopped ? "stopped" : "completed";
+        // Without its supervisor it is stopped earlier, or where there is no such limit.
+        if (stopped && options_.at_most && clock::now() >= at_most) {
+            say("the command was stopped after --at-most " + format_duration(*options_.at_most));
+        }
+        const bool ended_by_signal =
+            asked_to_end || (!stopped && WIFSIGNALED(status) && is_ending(WTERMSIG(status)));
+        return finished(through, held, ended_by_signal);
     }
 
-    int not_started(lease& held, int error) {
-        release(held);
+    int too_late(client& through, lease& held) {
+        tell_of_end(through, release(held));
+        report_.outcome = "lost";
+        say("the lock '" + printable(options_.key) +
+            "' was lost before the command was started, so it was not run");
+        return exit_code::lost;
+    }
+
+    int not_started(client& through, lease& held, int error) {
+        tell_of_end(through, release(held));
         report_.outcome = "not_started";
         const std::string& program =
             options_.command.empty() ? "/bin/sh" : options_.command.front();
@@ -113,64 +137,141 @@ class locked_run {
         return error == ENOENT ? exit_code::not_found : exit_code::not_executable;
     }
 
-    int lost(lease& held) {
-        release(held);
+    int lost(client& through, lease& held, clock::duration suspended) {
+        const bool known_gone = is_known_gone(held);
+        const release_result found = release(held);
+        tell_of_end(through, found);
         report_.outcome = "lost";
+        const std::string why = known_gone || is_gone(held, found)
+                                    ? taken_in_words(through)
+                                    : unconfirmed_in_words(through, found, suspended);
         say("the lock '" + printable(options_.key) +
-            "' could not be kept; the command was stopped");
+            "' could not be kept; the command was stopped: " + why);
         return exit_code::lost;
     }
 
-    int finished(lease& held, stop_schedule::cause stopped_for) {
-        report_.outcome = stopped_for == stop_schedule::cause::at_most ? "stopped" : "completed";
-        const bool waited = keep_for_at_least(held);
-        if (release(held) != release_result::already_lost) return *report_.child_exit;
-        if (waited) {
+    /// A renewal was told so: nothing else makes a lease lost before its deadline.
+    static bool is_known_gone(const lease& held) {
+        return held.lost() && clock::now() < held.valid_until();
+    }
+
+    /// The servers did not have it although it had not run out. After the deadline it may have.
+    static bool is_gone(const lease& held, release_result found) {
+        return found == release_result::already_lost && clock::now() < held.valid_until();
+    }
+
+    [[nodiscard]] std::string taken_in_words(client& through) const {
+        try {
+            const lock_status now = inspect(through, options_.key);
+            if (now.held_by) {
+                return "somebody removed or took it; it is held by " +
+                       holder_in_words(*now.held_by) + " now";
+            }
+        } catch (const std::system_error&) {
+            return "the servers no longer had it for us";
+        }
+        return "its key is gone: " + forced_in_words(through);
+    }
+
+    /// Somebody may have left a note since.
+    [[nodiscard]] std::string forced_in_words(client& through) const {
+        std::string unknown = "somebody removed it, or the server forgot it";
+        try {
+            const auto last = last_forced(through, options_.key);
+            const auto held_since =
+                std::chrono::system_clock::now() - (clock::now() - acquired_at_);
+            // The server's clock is another, and counts in seconds.
+            if (!last || last->at + 2s < held_since) return unknown;
+            return printable(last->by) + " took it away by force: " + printable(last->reason);
+        } catch (const std::system_error&) {
+            return unknown;
+        }
+    }
+
+    static std::string unconfirmed_in_words(const client& through, release_result found,
+                                            clock::duration suspended) {
+        if (suspended != clock::duration{0}) {
+            return "holdfast itself was stopped for " + in_words(suspended) +
+                   ", and could not renew it";
+        }
+        const bool one = through.settings().urls.size() == 1;
+        const std::string whom = one ? "the server" : "a majority of the servers";
+        return "no renewal was confirmed in time by " + whom +
+               (found == release_result::unknown ? ", nor the release now" : "");
+    }
+
+    int finished(client& through, lease& held, bool ended_by_signal) {
+        const auto until = acquired_at_ + options_.at_least.value_or(0ms);
+        const bool early = clock::now() < until;
+        const bool leave = early && (ended_by_signal || !sleep_until(until, held));
+        const auto found = leave ? leave_behind(through, held, until) : release(held);
+        tell_of_end(through, found, leave);
+        if (found != release_result::already_lost) return *report_.child_exit;
+        if (early) {
             say("the lock '" + printable(options_.key) + "' was lost after the command had ended");
             return *report_.child_exit;
         }
         report_.outcome = "lost";
+        const std::string why = is_gone(held, found) ? ": " + taken_in_words(through) : "";
         say("the lock '" + printable(options_.key) +
-            "' was gone before the command had ended with " + std::to_string(*report_.child_exit));
+            "' was gone before the command had ended with " + std::to_string(*report_.child_exit) +
+            why);
         return exit_code::lost;
     }
 
-    /// True if there was anything to wait for. A signal ends the wait, not the promise: the lock
-    /// then stays until the time is over, by itself.
-    bool keep_for_at_least(lease& held) {
-        const auto until = acquired_at_ + options_.at_least.value_or(0ms);
-        if (clock::now() >= until) return false;
-        while (clock::now() < until && !held.lost()) {
-            const auto left = std::chrono::ceil<milliseconds>(until - clock::now());
+    void tell_of_end(const client& through, release_result found, bool left_behind = false) const {
+        say_if_verbose(end_in_words(found, left_behind) + ", held for " + in_words(report_.held) +
+                       ", renewed " + std::to_string(through.statistics().renewed) + " times");
+    }
+
+    static std::string end_in_words(release_result found, bool left_behind) {
+        switch (found) {
+            case release_result::released: return left_behind ? "left for --at-least" : "released";
+            case release_result::already_lost: return "not released, as it was gone";
+            case release_result::unknown: break;
+        }
+        return "perhaps not released: too few servers answered";
+    }
+
+    /// False: a signal asked us to end.
+    bool sleep_until(clock::time_point when, const lease& held) {
+        while (clock::now() < when && !held.lost()) {
+            const auto left = std::chrono::ceil<milliseconds>(when - clock::now());
             pollfd watched{signals_.readable(), POLLIN, 0};
             ::poll(&watched, 1, static_cast<int>(std::min(left, milliseconds(1s)).count()));
             while (const auto signal = signals_.next()) {
-                if (!is_ending(*signal)) continue;
-                leave_until(held, until);
-                return true;
+                if (is_ending(*signal)) return false;
             }
         }
         return true;
     }
 
-    void leave_until(lease& held, clock::time_point until) {
-        std::error_code ignored;
-        held.extend(std::chrono::ceil<milliseconds>(until - clock::now()), ignored);
+    /// A signal ends the wait, not the promise: the lock stays until then, by itself. What is left
+    /// of it may be longer than max_ttl, because nobody believes in it any more.
+    release_result leave_behind(client& through, lease& held, clock::time_point until) {
+        report_.held = clock::now() - acquired_at_;
         held.detach();
-        left_behind_ = true;
+        const auto left = std::chrono::ceil<milliseconds>(until - clock::now());
+        try {
+            const bool stays = linger(through, options_.key, held.owner(), std::max(left, 1ms));
+            return stays ? release_result::released : release_result::already_lost;
+        } catch (const std::system_error& error) {
+            say("the lock '" + printable(options_.key) +
+                "' could not be left for --at-least; it ends with its ttl: " + in_our_words(error));
+            return release_result::unknown;
+        }
     }
 
     release_result release(lease& held) {
         report_.held = clock::now() - acquired_at_;
-        if (left_behind_) return release_result::released;
         return held.release();
     }
 
     const run_options& options_;
     signal_queue& signals_;
+    supervised_command& command_;
     run_report& report_;
     clock::time_point acquired_at_;
-    bool left_behind_ = false;
 };
 
 }  // namespace
@@ -181,7 +282,9 @@ int run(arguments given) {
     // Before signals are queued: starting a local server can be interrupted like anything else.
     const holdfast::options settings = settings_of(options);
     signal_queue signals;
-    return locked_run(options, signals, report).perform(settings);
+    // Before there are threads, and while we have nothing else to wait for.
+    supervised_command command(supervision_of(options), signals);
+    return locked_run(options, signals, command, report).perform(settings);
 }
 
 }  // namespace holdfast::tool

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 
 #include "command_line.hpp"
+#include "describe.hpp"
 #include "exit_code.hpp"
 #include "failure.hpp"
 #include "holdfast/duration.hpp"
+#include "message.hpp"
 #include "stop_schedule.hpp"
 
 namespace holdfast::tool {
@@ -18,21 +20,26 @@ namespace {
 void declare(command_line& line, run_options& options) {
     line.heading("Locking");
     options.wait.declare(line);
+    line.flag("-x,--exclusive", options.exclusive,
+              "Share the lock with nobody, which is the default; understood as in flock(1)");
     line.integer("-E,--conflict-exit-code", "CODE", options.conflict_exit_code, 0, 255,
-                 "Exit with CODE instead of 75 if the lock is not acquired");
+                 "Exit with CODE instead of 75 if somebody else holds the lock");
     line.duration("--ttl", options.ttl,
                   "Lease: how long the lock outlives us if we vanish; renewed while the command "
                   "runs (default 30s)");
     line.duration("--at-least", options.at_least,
-                  "Keep the lock this long even if the command is faster");
+                  "Keep the lock this long even if the command is faster; after a signal it stays "
+                  "while we leave at once");
     line.text("--label", "TEXT", options.label, "Shown to whoever asks who holds the lock");
     line.heading("Command");
     line.text("-c,--command", "SHELL", options.shell_command, "Run SHELL with /bin/sh -c");
     line.duration("--at-most", options.at_most,
-                  "Stop the command after this long: TERM, then KILL after --kill-after");
+                  "Stop the command after this long: TERM, then KILL after --kill-after; 0: never");
     line.duration("--kill-after", options.kill_after,
                   "Grace between TERM and KILL; a command whose lock is about to be lost gets TERM "
                   "this long before the lease ends (default 5s)");
+    line.flag("--wait-all", options.wait_all,
+              "Hold the lock until all that the command has started has ended, too");
     line.heading("Reporting");
     line.integer("--status-fd", "N", options.status_fd, 0, 1 << 20,
                  "Write one JSON line about what happened to descriptor N");
@@ -41,12 +48,13 @@ void declare(command_line& line, run_options& options) {
     line.note(
         "The command runs in a process group of its own, with HOLDFAST_HELD=1, HOLDFAST_KEY, "
         "HOLDFAST_TOKEN (fencing) and HOLDFAST_OWNER in its environment. If the lock cannot be "
-        "renewed, the group is ended before anybody else can get the lock.");
+        "renewed, or holdfast is killed, the command and all its descendants are ended before "
+        "anybody else can get the lock.");
     line.note(
         "Exit codes: the command's own, or 128+N if signal N ended it. 75 (or -E) not acquired, 79 "
-        "lock lost and command stopped, 69 server unreachable, 77 not permitted, 76 not a Redis or "
-        "not a lock, 64 usage, 78 configuration, 71 operating system, 126 not executable, 127 not "
-        "found.");
+        "lock lost and command stopped, 69 server unreachable or in quarantine, 77 not permitted, "
+        "76 not a Redis or not a lock, 64 usage, 78 configuration, of ours or of a server that "
+        "cannot keep locks, 71 operating system, 126 not executable, 127 not found.");
     line.example("holdfast run -n nightly -- backup.sh --full",
                  "Run it on one machine only; others exit 75");
     line.example("holdfast run -n -E 0 --at-least 5m nightly -- backup.sh",
@@ -62,11 +70,24 @@ void split_command(run_options& options, arguments rest) {
     options.key = rest.front();
     rest = rest.subspan(1);
     const bool shell_given = !options.shell_command.empty();
-    if (!shell_given && rest.size() == 2 && (rest[0] == "-c" || rest[0] == "--command")) {
+    if (!shell_given && !rest.empty() && (rest[0] == "-c" || rest[0] == "--command")) {
+        if (rest.size() != 2) {
+            throw failure(exit_code::usage,
+                          "run: " + rest[0] +
+                              " after the KEY takes one argument and nothing behind it: put the "
+                              "whole shell command into quotes\nTry 'holdfast run --help'.");
+        }
         options.shell_command = rest[1];
         return;
     }
-    if (!rest.empty() && rest.front() == "--") rest = rest.subspan(1);
+    const bool marked = !rest.empty() && rest.front() == "--";
+    if (marked) rest = rest.subspan(1);
+    if (!marked && !rest.empty() && rest.front().starts_with('-')) {
+        throw failure(exit_code::usage,
+                      "run: options end at the KEY: put " + printable(rest.front()) + " before '" +
+                          printable(options.key) +
+                          "', or -- before a COMMAND that begins so\nTry 'holdfast run --help'.");
+    }
     if (rest.empty() == !shell_given) {
         throw failure(exit_code::usage,
                       std::string("run: ") +
@@ -83,14 +104,19 @@ milliseconds guard_of(milliseconds ttl) {
 
 void check(const run_options& options) {
     const auto notice = std::chrono::ceil<milliseconds>(stop_schedule::notice(options.grace()));
-    const auto needed = notice + guard_of(options.lease_ttl());
-    if (options.lease_ttl() <= needed) {
+    // Of the shortest ttl that would do; what is subtracted grows with the ttl.
+    const auto needed = (notice + 3ms) * 100 / 99 + 1ms;
+    if (options.lease_ttl() <= notice + guard_of(options.lease_ttl())) {
         throw failure(exit_code::usage,
                       "run: --ttl " + format_duration(options.lease_ttl()) +
                           " leaves no time to work before the command would be stopped; with "
                           "--kill-after " +
-                          format_duration(options.grace()) + " it must be longer than " +
-                          format_duration(needed));
+                          format_duration(options.grace()) + " it takes " +
+                          format_duration(needed) + " or more");
+    }
+    if (options.at_least && *options.at_least > longest_time) {
+        throw failure(exit_code::usage,
+                      "run: --at-least takes " + in_words(longest_time) + " at most");
     }
     if (options.status_fd && ::fcntl(*options.status_fd, F_GETFD) < 0) {
         throw failure(exit_code::usage, "run: --status-fd " + std::to_string(*options.status_fd) +
@@ -109,6 +135,7 @@ run_options parse_run(arguments given) {
     arguments own = given.first(count);
     if (!own.empty() && own.back() == "--") own = own.first(count - 1);
     line.parse(own);
+    if (options.at_most == 0ms) options.at_most.reset();
     split_command(options, given.subspan(count));
     check(options);
     return options;

@@ -18,6 +18,8 @@ struct run_options {
     std::optional<int> conflict_exit_code;
     std::string shell_command;
     std::optional<std::chrono::milliseconds> ttl, at_least, at_most, kill_after;
+    bool wait_all = false;
+    bool exclusive = true;  // whatever was given: there is nothing else
     std::string label;
     std::optional<int> status_fd;
     bool verbose = false;

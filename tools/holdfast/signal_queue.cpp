@@ -49,6 +49,15 @@ std::optional<int> signal_queue::next() {
     return static_cast<int>(arrived.ssi_signo);
 }
 
+void signal_queue::suspend() const noexcept {
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    ::raise(SIGTSTP);
+    ::pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
+    ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+}
+
 void signal_queue::restore() const noexcept {
     ::sigaction(SIGPIPE, &previous_pipe_, nullptr);
     ::sigaction(SIGCHLD, &previous_child_, nullptr);

@@ -32,6 +32,10 @@ class signal_queue {
     [[nodiscard]] int readable() const { return descriptor_.get(); }
     [[nodiscard]] std::optional<int> next();
 
+    /// Stops this process as a SIGTSTP that is not queued would: not where nobody could let it go
+    /// on. Returns when it goes on.
+    void suspend() const noexcept;
+
     /// Gives a forked child the mask and dispositions that this process started with.
     /// Async-signal-safe.
     void restore() const noexcept;

@@ -36,6 +36,7 @@ class stop_schedule {
         time_point valid_until;
         bool announced = false;  // its stop_token has fired
         bool lost = false;
+        friend bool operator==(const lease_view&, const lease_view&) = default;
     };
 
     /// A command that must have ended by itself at `at_most`.

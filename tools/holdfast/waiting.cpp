@@ -3,12 +3,17 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <stop_token>
 #include <thread>
 
 #include "describe.hpp"
+#include "exit_code.hpp"
+#include "failure.hpp"
+#include "holdfast/error.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/operate.hpp"
 #include "message.hpp"
@@ -19,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto silent_for = 1s;
+constexpr auto look_again_after = 250ms;
 
 acquisition acquire_as_asked(mutex& lock, const wait_options& wait, std::stop_token stop) {
     if (wait.no_wait) return lock.try_acquire();
@@ -71,30 +77,158 @@ struct event {
     int signal = 0;
 };
 
-event next_event(const attempt& running, signal_queue& signals, int timeout_ms) {
-    std::array<pollfd, 2> watched{
-        {{running.readable(), POLLIN, 0}, {signals.readable(), POLLIN, 0}}};
-    ::poll(watched.data(), watched.size(), timeout_ms);
+int milliseconds_until(clock::time_point when) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - clock::now());
+    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+}
+
+event next_event(int ended, signal_queue& signals, clock::time_point until) {
+    std::array<pollfd, 2> watched{{{ended, POLLIN, 0}, {signals.readable(), POLLIN, 0}}};
+    ::poll(watched.data(), watched.size(), milliseconds_until(until));
     if (watched[0].revents != 0) return {.ended = true};
     while (const auto signal = signals.next()) {
         if (is_ending(*signal)) return {.signal = *signal};
-        if (*signal == SIGTSTP) ::raise(SIGSTOP);
+        if (*signal == SIGTSTP) signals.suspend();
     }
     return {};
 }
 
 // An answer to "who?" is a courtesy: when the servers do not give it, the attempt itself will say
 // what is wrong with them.
-void say_who_holds(client& through, const std::string& key, std::chrono::nanoseconds watched) {
+void say_who_holds(client& through, const std::string& key, std::chrono::nanoseconds watched,
+                   bool talks) {
+    const char* const variable = std::getenv("HOLDFAST_OWNER");
+    const std::string_view outer = variable == nullptr ? "" : variable;
+    if (!talks && outer.empty()) return;
     try {
         const lock_status status = inspect(through, key);
         if (!status.held_by) return;
+        if (!outer.empty() && status.held_by->owner == outer) {
+            say("waiting for '" + printable(key) +
+                "', which the 'holdfast run' around this one holds until its command has ended: if "
+                "that waits for this one, neither ends");
+            return;
+        }
+        if (!talks) return;
         say("waiting for '" + printable(key) + "': held by " + holder_in_words(*status.held_by) +
-            " for at least " + in_words(watched) + "; " + lease_in_words(*status.held_by));
+            " for at least " + in_words(watched) + "; " + lease_in_words(status));
     } catch (const std::system_error&) {
         return;
     }
 }
+
+/// Nobody holds the lock, so nobody would let go of it: true if that was said.
+bool say_quarantine(client& through, const std::string& key) {
+    const auto left = quarantine(through);
+    if (left) say("waiting for '" + printable(key) + "': " + quarantine_in_words(*left));
+    return left.has_value();
+}
+
+/// One wait, of several attempts where the key is a lock of a kind that nobody tells us of.
+class patient_attempt {
+  public:
+    patient_attempt(client& through, const std::string& key, const acquire_options& how,
+                    const wait_options& wait, signal_queue& signals, bool talk)
+        : through_(through),
+          key_(key),
+          how_(how),
+          wait_(wait),
+          signals_(signals),
+          start_(clock::now()),
+          talk_at_(start_ + silent_for),
+          talks_(talk) {}
+
+    wait_result run() {
+        for (;;) {
+            wait_result result;
+            try {
+                result = attempt_once();
+            } catch (const std::system_error& error) {
+                if (error.code() != errc::wrong_type) throw;
+                result.held_by = inspect(through_, key_).held_by;
+                // It is gone by now; or it was not the key, but its counter.
+                if (!result.held_by && std::exchange(unexplained_, true)) throw;
+                if (!result.held_by || !wait_for_another_kind(result)) continue;
+            }
+            result.waited = clock::now() - start_;
+            return result;
+        }
+    }
+
+  private:
+    wait_result attempt_once() {
+        attempt running(through_, key_, how_, what_is_left());
+        wait_result result;
+        for (;;) {
+            const event now = next_event(running.readable(), signals_, talk_at_);
+            if (now.ended) break;
+            if (now.signal != 0) {
+                result.interrupted_by = now.signal;
+                running.cancel();
+                break;
+            }
+            talk();
+        }
+        try {
+            acquisition taken = running.take();
+            result.held_by = taken.held_by();
+            if (taken && result.interrupted_by != 0) taken->release();
+            if (taken && result.interrupted_by == 0) result.held = std::move(*taken);
+        } catch (const std::system_error&) {
+            if (result.interrupted_by == 0) throw;
+        }
+        return result;
+    }
+
+    /// Redisson's lock is a hash, which no attempt can take for a lock: looks at it now and again.
+    /// False: another attempt is due.
+    bool wait_for_another_kind(wait_result& result) {
+        const auto until = clock::now() + look_again_after;
+        unexplained_ = false;
+        if (wait_.no_wait || is_over()) return true;
+        while (clock::now() < until && !is_over()) {
+            const event now = next_event(-1, signals_, std::min({until, talk_at_, over_at()}));
+            result.interrupted_by = now.signal;
+            if (now.signal != 0) return true;
+            talk();
+        }
+        return false;
+    }
+
+    void talk() {
+        if (clock::now() < talk_at_) return;
+        talk_at_ = clock::time_point::max();
+        if (say_quarantine(through_, key_)) return;
+        say_who_holds(through_, key_, clock::now() - start_, talks_);
+    }
+
+    [[nodiscard]] clock::time_point over_at() const {
+        constexpr clock::duration forever = std::chrono::hours(24 * 365 * 100);
+        return wait_.at_most ? start_ + std::min<clock::duration>(*wait_.at_most, forever)
+                             : clock::time_point::max();
+    }
+    [[nodiscard]] bool is_over() const { return clock::now() >= over_at(); }
+
+    [[nodiscard]] wait_options what_is_left() const {
+        wait_options left = wait_;
+        if (left.at_most) {
+            const auto rest =
+                std::chrono::ceil<std::chrono::milliseconds>(over_at() - clock::now());
+            left.at_most = std::max(rest, 0ms);
+        }
+        return left;
+    }
+
+    client& through_;
+    const std::string& key_;
+    const acquire_options& how_;
+    const wait_options& wait_;
+    signal_queue& signals_;
+    clock::time_point start_;
+    clock::time_point talk_at_;  // when to say what it waits for
+    bool talks_;                 // also who holds it
+    bool unexplained_ = false;   // something is of another kind, and it is not the key
+};
 
 }  // namespace
 
@@ -104,37 +238,27 @@ void wait_options::declare(command_line& line) {
     line.excludes("--nonblock", "--wait");
 }
 
+// That of the attempt stands where the connection that told of it has broken since.
+void refuse_quarantine(client& through, const std::string& key, const wait_result& waited) {
+    auto left = quarantine(through);
+    if (!left && waited.held_by && waited.held_by->quarantine) left = waited.held_by->remaining;
+    if (!left) return;
+    throw failure(exit_code::unavailable,
+                  "'" + printable(key) + "' cannot be had: " + quarantine_in_words(*left));
+}
+
+void say_who_has_it(const std::string& key, const wait_result& waited) {
+    std::string message = "'" + printable(key) + "' is held";
+    if (waited.held_by) {
+        message +=
+            " by " + holder_in_words(*waited.held_by) + "; " + lease_in_words(*waited.held_by);
+    }
+    say(message);
+}
+
 wait_result wait_for_lock(client& through, const std::string& key, const acquire_options& how,
                           const wait_options& wait, signal_queue& signals, bool talk) {
-    const auto start = clock::now();
-    attempt running(through, key, how, wait);
-    wait_result result;
-    int timeout = talk ? static_cast<int>(std::chrono::milliseconds(silent_for).count()) : -1;
-    for (;;) {
-        const event now = next_event(running, signals, timeout);
-        if (now.ended) break;
-        if (now.signal != 0) {
-            result.interrupted_by = now.signal;
-            running.cancel();
-            break;
-        }
-        const auto watched = clock::now() - start;
-        if (talk && watched >= silent_for) {
-            say_who_holds(through, key, watched);
-            talk = false;
-            timeout = -1;
-        }
-    }
-    try {
-        acquisition taken = running.take();
-        result.held_by = taken.held_by();
-        if (taken && result.interrupted_by != 0) taken->release();
-        if (taken && result.interrupted_by == 0) result.held = std::move(*taken);
-    } catch (const std::system_error&) {
-        if (result.interrupted_by == 0) throw;
-    }
-    result.waited = clock::now() - start;
-    return result;
+    return patient_attempt(through, key, how, wait, signals, talk).run();
 }
 
 }  // namespace holdfast::tool

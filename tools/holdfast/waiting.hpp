@@ -28,9 +28,18 @@ struct wait_result {
     std::chrono::nanoseconds waited{};
 };
 
+/// Throws failure with exit code 69 if nobody could have got the lock because the servers are in
+/// quarantine, which is not that somebody else has it. REQUIRES: no lease came of it.
+void refuse_quarantine(client& through, const std::string& key, const wait_result& waited);
+
+/// One line about who has the lock instead. REQUIRES: no lease came of it.
+void say_who_has_it(const std::string& key, const wait_result& waited);
+
 /// Waits for the lock in a thread of its own, while this one watches for signals. A signal ends the
 /// wait and leaves nothing behind at the servers: a lease that came at the same time is released.
-/// With `talk`, one line says who holds the lock once the wait has taken a second.
+/// With `talk`, one line says who holds the lock once the wait has taken a second; that it
+/// waits for the end of a quarantine, or for the run that it is part of, is said in any case. A
+/// lock that Redisson holds is waited for like any other.
 ///
 /// Errors: std::system_error, as from mutex::acquire.
 wait_result wait_for_lock(client& through, const std::string& key, const acquire_options& how,

@@ -27,7 +27,8 @@ using release_done = std::function<void(std::exception_ptr, release_result)>;
 using renew_done = std::function<void(std::exception_ptr)>;
 
 /// Each calls `done` exactly once, from a thread of the client, or throws and never does.
-std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how, acquire_done done);
+std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
+                                       clock::time_point give_up_at, acquire_done done);
 std::shared_ptr<pending> start_release(lease& which, release_done done);
 std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done);
 

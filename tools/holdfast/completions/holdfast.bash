@@ -1,6 +1,9 @@
 # bash completion for holdfast(1)
 
-_holdfast_connecting='--url --user --password-file --cacert --cert --key --sni --insecure --prefix'
+_holdfast_connecting='--url --user --password-file --cacert --cert --key --sni --insecure --prefix
+                      --allow-eviction'
+
+_holdfast_commands='run lock renew unlock status ls doctor enlist local bench lab version'
 
 _holdfast_lab='exists-set setnx-expire getset lua-setnx set-nx get-del lua-del renewal redlock
                holdfast holdfast-guarded holdfast-quorum crash race skew overwrite stranger
@@ -11,14 +14,15 @@ _holdfast_bench='a b c d e f server coroutines quorum votes held'
 
 _holdfast_options() {
     case $1 in
-        run) echo '-n --nonblock -w --wait -E --conflict-exit-code -c --command --ttl --at-least
-                   --at-most --kill-after --label --status-fd -v --verbose -h --help' \
+        run) echo '-n --nonblock -w --wait -x --exclusive -E --conflict-exit-code -c --command --ttl --at-least
+                   --at-most --kill-after --wait-all --label --status-fd -v --verbose -h --help' \
                   "$_holdfast_connecting" ;;
-        lock) echo "-n --nonblock -w --wait --ttl --json -h --help $_holdfast_connecting" ;;
+        lock) echo "-n --nonblock -w --wait --ttl --label --json -h --help $_holdfast_connecting" ;;
         renew) echo "--owner --ttl -h --help $_holdfast_connecting" ;;
-        unlock) echo "--owner -h --help $_holdfast_connecting" ;;
-        status | ls | doctor) echo "--json -h --help $_holdfast_connecting" ;;
-        enlist) echo "--fresh -h --help $_holdfast_connecting" ;;
+        unlock) echo "--owner --force --reason --yes -h --help $_holdfast_connecting" ;;
+        status) echo "--json -q --quiet -h --help $_holdfast_connecting" ;;
+        ls | doctor) echo "--json -h --help $_holdfast_connecting" ;;
+        enlist) echo "--fresh --yes -h --help $_holdfast_connecting" ;;
         lab) echo '--json -h --help' ;;
         bench) echo '--quick --no-peers --only --match --rounds --seconds --json --output --picture
                      --part -h --help' ;;
@@ -32,7 +36,8 @@ _holdfast_first_positional() {
     for ((n = 2; n < COMP_CWORD; ++n)); do
         case ${COMP_WORDS[n]} in
             --) echo $((n + 1)); return ;;
-            -n | --nonblock | -v | --verbose | --insecure | --json | --fresh | -h | --help) ;;
+            -n | --nonblock | -x | --exclusive | --wait-all | -v | --verbose | --insecure | \
+                --allow-eviction | -h | --help) ;;
             -*) ((++n)) ;;
             *) echo "$n"; return ;;
         esac
@@ -44,8 +49,12 @@ _holdfast() {
     local command=${COMP_WORDS[1]} key
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'run lock renew unlock status ls doctor enlist local
-            bench lab version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "$_holdfast_commands help --help --version" \
+            -- "$current")
+        return
+    fi
+    if [[ $command == help ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$_holdfast_commands" -- "$current")
         return
     fi
     if [[ $command == run ]]; then
@@ -70,11 +79,12 @@ _holdfast() {
                 return
             fi ;;
         --url)
-            mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// unix:// local:' -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// valkey:// valkeys:// unix://
+                local:' -- "$current")
             return ;;
         -w | --wait | --ttl | --at-least | --at-most | --kill-after | -E | --conflict-exit-code | \
-            -c | --command | --label | --status-fd | --user | --sni | --prefix | --owner | --only | \
-            --match | --rounds | --seconds)
+            -c | --command | --label | --status-fd | --user | --sni | --prefix | --owner | --reason | \
+            --only | --match | --rounds | --seconds)
             return ;;
     esac
     if [[ $command == local && $current != -* ]]; then

@@ -3,7 +3,38 @@
 set -l commands run lock renew unlock status ls doctor enlist local bench lab version
 set -l talking run lock renew unlock status ls doctor enlist
 
+# The command that `run` is to run, as far as it is typed: what follows the key, and a `--`. Fails
+# where the key is not there yet.
+function __holdfast_command
+    set -l words (commandline -opc)
+    test (count $words) -gt 1; and test $words[2] = run; or return 1
+    set -e words[1..2]
+    while set -q words[1]
+        switch $words[1]
+            case --
+                set -e words[1]
+                break
+            case -n --nonblock -x --exclusive --wait-all -v --verbose --insecure --allow-eviction -h --help '--*=*'
+                set -e words[1]
+            case '-*'
+                set -e words[1..2]
+            case '*'
+                break
+        end
+    end
+    set -q words[1]; or return 1
+    set -e words[1]
+    test "$words[1]" = --; and set -e words[1]
+    test (count $words) -gt 0; and string escape -- $words
+    return 0
+end
+
+function __holdfast_complete_command
+    complete -C (string join ' ' -- (__holdfast_command) (commandline -ct))
+end
+
 complete -c holdfast -f
+complete -c holdfast -n '__holdfast_command >/dev/null' -a '(__holdfast_complete_command)'
 complete -c holdfast -n __fish_use_subcommand -l help -d 'Overview'
 complete -c holdfast -n __fish_use_subcommand -l version -d 'Print the version'
 complete -c holdfast -n __fish_use_subcommand -a run -d 'Run a command while holding a lock'
@@ -18,10 +49,12 @@ complete -c holdfast -n __fish_use_subcommand -a local -d "This machine's own se
 complete -c holdfast -n __fish_use_subcommand -a bench -d 'Run the benchmarks'
 complete -c holdfast -n __fish_use_subcommand -a lab -d 'Watch the classic mistakes'
 complete -c holdfast -n __fish_use_subcommand -a version -d 'Print the version'
+complete -c holdfast -n __fish_use_subcommand -a help -d 'Explain a command'
+complete -c holdfast -n '__fish_seen_subcommand_from help' -a "$commands"
 
 complete -c holdfast -n "__fish_seen_subcommand_from $commands" -s h -l help -d 'Explain the command'
 
-complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l url -x -a 'redis:// rediss:// unix:// local:' -d 'Server'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l url -x -a 'redis:// rediss:// valkey:// valkeys:// unix:// local:' -d 'Server'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l user -x -d 'User name'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l password-file -r -F -d 'File with the password'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l cacert -r -F -d 'Certificates to trust'
@@ -30,23 +63,31 @@ complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l key -r -F -d '
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l sni -x -d 'Expect this server name'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l insecure -d 'Do not verify the certificate'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l prefix -x -d 'Put before every key'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l allow-eviction -d 'Use servers that may evict locks'
 
 complete -c holdfast -n '__fish_seen_subcommand_from run lock' -s n -l nonblock -d 'Do not wait'
 complete -c holdfast -n '__fish_seen_subcommand_from run lock' -s w -l wait -x -d 'Wait at most so long'
 complete -c holdfast -n '__fish_seen_subcommand_from run lock renew' -l ttl -x -d 'Lease'
 
+complete -c holdfast -n '__fish_seen_subcommand_from run' -s x -l exclusive -d 'Share it with nobody: the default'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s E -l conflict-exit-code -x -d 'Exit code if not acquired'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s c -l command -x -d 'Run with /bin/sh -c'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l at-least -x -d 'Keep the lock this long'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l at-most -x -d 'Stop the command after this long'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l kill-after -x -d 'Grace between TERM and KILL'
-complete -c holdfast -n '__fish_seen_subcommand_from run' -l label -x -d 'Shown to whoever asks'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l wait-all -d 'Hold the lock until all descendants have ended'
+complete -c holdfast -n '__fish_seen_subcommand_from run lock' -l label -x -d 'Shown to whoever asks'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l status-fd -x -d 'Write one JSON line there'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s v -l verbose -d 'Say what happens'
 
 complete -c holdfast -n '__fish_seen_subcommand_from renew unlock' -l owner -x -d 'Owner token'
+complete -c holdfast -n '__fish_seen_subcommand_from unlock' -l force -d 'Whoever holds it'
+complete -c holdfast -n '__fish_seen_subcommand_from unlock' -l reason -x -d 'Why'
+complete -c holdfast -n '__fish_seen_subcommand_from unlock' -l yes -d 'Do not ask'
+complete -c holdfast -n '__fish_seen_subcommand_from status' -s q -l quiet -d 'Only the exit code'
 complete -c holdfast -n '__fish_seen_subcommand_from lock status ls doctor lab' -l json -d 'Print JSON'
 complete -c holdfast -n '__fish_seen_subcommand_from enlist' -l fresh -d 'Vouch that the servers are new'
+complete -c holdfast -n '__fish_seen_subcommand_from enlist' -l yes -d 'Do not look for locks that are held'
 complete -c holdfast -n '__fish_seen_subcommand_from local' -a 'start stop status'
 complete -c holdfast -n '__fish_seen_subcommand_from lab' -a 'exists-set setnx-expire getset lua-setnx set-nx get-del lua-del renewal redlock holdfast holdfast-guarded holdfast-quorum crash race skew overwrite stranger overtime late-delete release-race failover restart lost-answer late-write clock-jump old-jump hang'
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "runtime/environment.hpp"
+#include "sim/engine/driver.hpp"
+
+namespace holdfast::sim::engine {
+
+/// All that one simulated process takes from its world. The servers are called s0, s1, ...
+class simulated_environment final : public runtime::environment {
+  public:
+    static constexpr unsigned pauses_per_look = 2;  // at the clock, in a thousand
+
+    simulated_environment(process& of, sim::engine::network& on) : process_(of), network_(on) {}
+
+    [[nodiscard]] simulated_driver& driver() const { return *driver_; }
+    /// Its connections that it has not given up, oldest first. Valid until the next call.
+    [[nodiscard]] std::span<stream* const> open_streams();
+    /// What the process saw when it last looked at its clock.
+    [[nodiscard]] core::time_point last_seen() const { return last_seen_; }
+
+    [[nodiscard]] clock::time_point now() const noexcept override;
+    void draw(std::span<std::uint8_t> into) override;
+    [[nodiscard]] std::string signature() const override;
+    [[nodiscard]] std::shared_ptr<net::credentials> prepare(const net::endpoint&) override {
+        return nullptr;
+    }
+    [[nodiscard]] std::shared_ptr<net::transport> make_transport(
+        const net::endpoint& where, std::shared_ptr<net::credentials> with, std::mutex& guard,
+        net::transport::events& listener) override;
+    [[nodiscard]] std::unique_ptr<runtime::driver> make_driver(
+        std::mutex& guard, runtime::driver::machinery& driven) override;
+
+  private:
+    process& process_;
+    sim::engine::network& network_;
+    simulated_driver* driver_ = nullptr;
+    std::vector<stream*> open_;
+    std::vector<stream*> listed_;  // whoever goes through them may well open another one
+    mutable core::time_point last_seen_{};
+};
+
+}  // namespace holdfast::sim::engine

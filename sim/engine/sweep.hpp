@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "sim/engine/simulation.hpp"
+#include "sim/engine/whole_plan.hpp"
+
+/// Many seeds on several threads.
+namespace holdfast::sim::engine {
+
+struct range {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;  // not included
+};
+
+struct totals {
+    std::uint64_t seeds = 0;
+    std::uint64_t events = 0;
+    std::uint64_t attempts = 0;
+    std::uint64_t acquired = 0;
+    std::uint64_t handed_off = 0;
+    std::uint64_t exclusion_checked = 0;  // seeds whose faults are within T1's assumptions
+    std::uint64_t order_checked = 0;      // and T2's
+    instant simulated{};
+    double elapsed_seconds = 0;
+};
+
+struct failure {
+    plan settings{};
+    violation broken{};
+};
+
+struct sweep_result {
+    totals sum{};
+    std::optional<failure> first{};  // the lowest seed that failed, among those that were run
+};
+
+/// Runs until the range is done or a seed fails. `progress` is called about once a second.
+sweep_result sweep(range seeds, unsigned jobs, fault_set allowed,
+                   const std::function<void(const totals&)>& progress = {});
+
+/// The same failure with as few faults as it needs.
+failure minimise(const failure& found, script_library& scripts);
+
+}  // namespace holdfast::sim::engine

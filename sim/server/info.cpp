@@ -1,0 +1,96 @@
+#include "sim/server/info.hpp"
+
+#include "sim/words.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+// Nobody in the simulator writes to a replica, or counts what was written.
+constexpr std::string_view master_host = "127.0.0.1";
+constexpr std::string_view master_port = "1";
+
+class section_writer {
+  public:
+    section_writer(std::string& out, std::string_view title) : out_(out) {
+        if (!out_.empty()) out_ += "\r\n";
+        ((out_ += "# ") += title) += "\r\n";
+    }
+    section_writer& field(std::string_view name, std::string_view text) {
+        (((out_ += name) += ':') += text) += "\r\n";
+        return *this;
+    }
+    section_writer& flag(std::string_view name, bool on) { return field(name, on ? "1" : "0"); }
+
+  private:
+    std::string& out_;
+};
+
+void append_server(std::string& out, const server_settings& how, const life& of) {
+    section_writer(out, "Server")
+        .field("redis_version", how.version)
+        .field("redis_mode", how.mode)
+        .field("run_id", of.run_id());
+}
+
+void append_memory(std::string& out, const server_settings& how) {
+    section_writer(out, "Memory")
+        .field("maxmemory", std::to_string(how.maxmemory))
+        .field("maxmemory_policy", how.eviction_policy);
+}
+
+void append_persistence(std::string& out, const server_settings& how, bool loading) {
+    section_writer(out, "Persistence")
+        .flag("loading", loading)
+        .flag("aof_enabled", how.append_only);
+}
+
+void describe_master(section_writer& to, const life& of) {
+    to.field("master_host", master_host)
+        .field("master_port", master_port)
+        .field("master_link_status", of.is_connected() ? "up" : "down")
+        .field("master_last_io_seconds_ago", of.is_connected() ? "0" : "-1")
+        .field("master_sync_in_progress", "0")
+        .field("slave_read_repl_offset", "0")
+        .field("slave_repl_offset", "0");
+    if (!of.is_connected()) to.field("master_link_down_since_seconds", "-1");
+    to.field("slave_priority", "100").field("slave_read_only", "1").field("replica_announced", "1");
+}
+
+void append_replication(std::string& out, const life& of) {
+    section_writer to(out, "Replication");
+    to.field("role", of.is_replica() ? "slave" : "master");
+    if (of.is_replica()) describe_master(to, of);
+    to.field("connected_slaves", std::to_string(of.replicas()))
+        .field("master_failover_state", "no-failover")
+        .field("master_replid", of.replication_id())
+        .field("master_replid2", of.second_replication_id())
+        .field("master_repl_offset", "0")
+        .field("second_repl_offset", of.has_second_id() ? "1" : "-1")
+        .flag("repl_backlog_active", of.has_backlog())
+        .field("repl_backlog_size", "1048576")
+        .flag("repl_backlog_first_byte_offset", of.has_backlog())
+        .field("repl_backlog_histlen", "0");
+}
+
+}  // namespace
+
+void append_section(std::string& out, std::string_view section, const server_settings& how,
+                    const life& of, bool loading) {
+    if (section == "server") return append_server(out, how, of);
+    if (section == "memory") return append_memory(out, how);
+    if (section == "persistence") return append_persistence(out, how, loading);
+    if (section == "replication") return append_replication(out, of);
+}
+
+const std::string* setting_named(std::string_view name, const server_settings& how,
+                                 std::string& room) {
+    if (name == "save") return &how.save;
+    if (name == "appendfsync") return &how.append_fsync;
+    if (name == "maxmemory-policy") return &how.eviction_policy;
+    if (name == "appendonly") return &(room = how.append_only ? "yes" : "no");
+    if (name == "maxmemory") return &(room = std::to_string(how.maxmemory));
+    if (name == "databases") return &(room = "1");
+    return nullptr;
+}
+
+}  // namespace holdfast::sim

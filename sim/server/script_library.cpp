@@ -1,0 +1,39 @@
+#include "sim/server/script_library.hpp"
+
+#include "scripts/embedded.hpp"
+#include "sim/mutants.hpp"
+#include "sim/sha1.hpp"
+
+namespace holdfast::sim {
+
+// In the order of how often they are asked for: they are looked for one by one.
+script_library::script_library() {
+    for (const auto* ours :
+         {&scripts::acquire, &scripts::release, &scripts::extend, &scripts::commit,
+          &scripts::enlist, &scripts::linger, &scripts::force}) {
+        all_.push_back({.name = ours->name,
+                        .sha1 = std::string(ours->sha1),
+                        .text = std::string(ours->text),
+                        .handle = lua_.compile(as_broken(*ours))});
+    }
+}
+
+std::optional<script_library::place> script_library::find(std::string_view sha1) const {
+    for (place i = 0; i < all_.size(); ++i) {
+        if (all_[i].sha1 == sha1) return i;
+    }
+    return std::nullopt;
+}
+
+script_library::place script_library::find_or_add(std::string_view text) {
+    for (place i = 0; i < all_.size(); ++i) {
+        if (all_[i].text == text) return i;
+    }
+    all_.push_back({.name = {},
+                    .sha1 = sim::sha1(text),
+                    .text = std::string(text),
+                    .handle = lua_.compile(text)});
+    return all_.size() - 1;
+}
+
+}  // namespace holdfast::sim

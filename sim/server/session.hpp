@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// What a server knows of one connection.
+struct server_session {
+    std::uint32_t number = 0;
+    int protocol = 2;
+    bool authenticated = false;
+    bool tracking = false;
+    bool only_when_asked = false;  // OPTIN
+    bool not_of_its_own = false;   // NOLOOP
+    bool caching = false;          // CLIENT CACHING YES: the next command is to be remembered
+    bool past_handshake = false;
+    bool closing = false;        // behind the answer to the present command
+    std::uint32_t commands = 0;  // so far
+    std::string name{};
+    std::string unread{};               // the beginning of a command
+    std::vector<std::string> pushes{};  // to follow the answer to the present command
+
+    /// Whether what the present command reads is to be remembered.
+    [[nodiscard]] bool listens() const { return tracking && (caching || !only_when_asked); }
+};
+
+}  // namespace holdfast::sim

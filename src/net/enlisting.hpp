@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "core/judge.hpp"
+#include "net/failure.hpp"
+#include "resp/view.hpp"
+
+/// Enlisting: a server compares the record of its life with its present life, before any vote is
+/// asked of it. See src/scripts/enlist.lua.
+namespace holdfast::net {
+
+/// Who asks for it, and what for.
+enum class enlisting : std::uint8_t {
+    unguarded,  // for the floor of the fencing tokens alone
+    guarded,    // and for the quarantine of a server that may have forgotten locks
+    vouched,    // an operator says that it has none to forget
+};
+
+/// Always by text: it is needed once in the life of a connection.
+void append_enlist(std::string& out, const core::server_facts& of, enlisting how,
+                   const core::judge& by);
+
+std::variant<core::enlistment, failure> read_enlist(resp::view reply);
+
+/// What is at the record was not written by any client: only somebody who knows the server can say
+/// what it may have forgotten.
+failure no_record();
+
+}  // namespace holdfast::net

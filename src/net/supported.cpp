@@ -1,0 +1,42 @@
+#include "net/supported.hpp"
+
+#include <charconv>
+
+namespace holdfast::net {
+namespace {
+
+constexpr int oldest_major = 6;
+
+failure unsupported(std::string why) { return {errc::unsafe_server, std::move(why), true}; }
+
+// Valkey goes on telling the version of the Redis that it descends from. What tells none is taken
+// as it is: proxies do that.
+bool is_too_old(std::string_view version) {
+    int major = oldest_major;
+    std::from_chars(version.data(), version.data() + version.size(), major);
+    return major < oldest_major;
+}
+
+}  // namespace
+
+std::optional<failure> why_unsupported(const greeting& said) {
+    if (said.mode() == "sentinel") {
+        return unsupported(
+            "is a Sentinel, which keeps no locks; give the URL of the master that it watches "
+            "(Sentinel URLs are not supported yet)");
+    }
+    if (said.mode() == "cluster") {
+        return unsupported(
+            "is a node of a Redis Cluster, which is not supported yet; give the URL of a server "
+            "that is in none");
+    }
+    const auto version = said.field("redis_version");
+    if (!is_too_old(version)) return std::nullopt;
+    return too_old("Redis " + std::string(version) + " is too old");
+}
+
+failure too_old(const std::string& why) {
+    return unsupported(why + "; Holdfast needs Redis 6.0 or later, or Valkey");
+}
+
+}  // namespace holdfast::net

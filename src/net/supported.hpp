@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "net/handshake.hpp"
+
+namespace holdfast::net {
+
+/// Why no lock can be kept at a server of this kind, whatever its settings: it is too old, a
+/// Sentinel, or a node of a Cluster. nullopt: nothing that it said of itself speaks against it.
+///
+/// The oldest version is 6.0: scripts that write after they have asked for the time need 5.0, and
+/// the restart guard and whoever waits need RESP3 and CLIENT TRACKING. Nothing older is tested.
+std::optional<failure> why_unsupported(const greeting& said);
+
+/// `why` shows that the server is older than that.
+failure too_old(const std::string& why);
+
+}  // namespace holdfast::net

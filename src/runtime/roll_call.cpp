@@ -1,0 +1,46 @@
+#include "runtime/roll_call.hpp"
+
+#include <utility>
+
+#include "runtime/attempt.hpp"
+
+namespace holdfast::runtime {
+
+roll_call::roll_call(engine& through) : engine_(through) {}
+roll_call::~roll_call() = default;
+
+void roll_call::wait(boost::intrusive_ptr<attempt> who, core::time_point now) {
+    waiting_.push_back(std::move(who));
+    if (state_ == state::idle) call(now);
+}
+
+void roll_call::call(core::time_point now) noexcept {
+    state_ = state::calling;
+    engine_.set(*this, now + engine_.settings().node_timeout);
+    core::node_set::first(engine_.node_count()).for_each([&](core::node_index which) {
+        engine_.node(which).call(now);
+    });
+}
+
+void roll_call::heard() noexcept {
+    if (over()) return;
+    bool all = true;
+    core::node_set::first(engine_.node_count()).for_each([&](core::node_index which) {
+        all = all && engine_.node(which).was_tried();
+    });
+    if (all) end(engine_.now());
+}
+
+void roll_call::stop() noexcept {
+    state_ = state::over;
+    engine_.cancel(*this);
+    waiting_.clear();
+}
+
+void roll_call::end(core::time_point now) noexcept {
+    const auto resumed = std::exchange(waiting_, {});
+    stop();
+    for (const auto& each : resumed) each->resume(now);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,15 @@
+-- Deletes the lock for somebody else, if its owner is still the one who was shown, and keeps a note.
+--
+-- KEYS[1] lock   KEYS[2] note
+-- ARGV[1] owner  ARGV[2] ms for which the note is kept
+-- ARGV[3] by whom  ARGV[4] held by whom  ARGV[5] why
+--
+-- 1   released
+-- 0   another owner, or none
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[1])
+local now = redis.call('TIME')
+redis.call('DEL', KEYS[2])
+redis.call('HSET', KEYS[2], 'at', now[1], 'by', ARGV[3], 'held_by', ARGV[4], 'reason', ARGV[5])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+return 1

@@ -1,0 +1,172 @@
+#include <fstream>
+#include <functional>
+#include <future>
+#include <map>
+#include <sstream>
+
+#include "holdfast/operate.hpp"
+#include "integration/library.hpp"
+
+/// The sets of rights in doc/acl.md: each is enough for its use, and would not be without any one
+/// of them.
+namespace holdfast::test {
+namespace {
+
+using rules = std::vector<std::string>;
+
+constexpr auto key = "jobs:nightly";
+
+/// The rights in the code of each section, by its title. What is not a right makes the user.
+std::map<std::string, rules> documented() {
+    std::ifstream page(HOLDFAST_SOURCE "/doc/acl.md");
+    std::map<std::string, rules> result;
+    std::string title;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## ")) title = line.substr(3);
+        if (!line.starts_with("ACL SETUSER ")) continue;
+        std::istringstream words(line);
+        for (std::string word; words >> word;) {
+            if (word.starts_with('+') || word.starts_with('~')) result[title].push_back(word);
+        }
+    }
+    return result;
+}
+
+class acl_rules : public testing::Test {
+  protected:
+    using use = std::function<bool(client&)>;
+
+    options as_user(const rules& rights, bool guarded) {
+        rules command{"ACL", "SETUSER", "app", "reset", "on", ">pw", "resetkeys", "-@all"};
+        command.insert(command.end(), rights.begin(), rights.end());
+        server_.command(command);
+        auto settings = settings_for("redis://app:pw@127.0.0.1:" + std::to_string(server_.port()));
+        settings.restart_guard = guarded;
+        settings.patience = 100ms;
+        return settings;
+    }
+
+    /// The whole of it was done. A server without scripts and keys, so that nothing is left over.
+    bool done(const rules& rights, const use& work, bool guarded) {
+        server_.command({"FLUSHALL"});
+        server_.command({"SCRIPT", "FLUSH"});
+        auto administrator = settings_for(server_.url());
+        administrator.restart_guard = guarded;
+        client vouching(administrator);
+        if (guarded) (void)enlist(vouching, true);
+        client through(as_user(rights, guarded));
+        bool whole = false;
+        const auto error = error_of([&] { whole = work(through); });
+        return whole && !error.code;
+    }
+
+    void expect_enough_and_each_needed(const std::string& title, const use& work,
+                                       bool guarded = false) {
+        const auto all = documented()[title];
+        ASSERT_GT(all.size(), 3U) << "no rights for " << title;
+        EXPECT_TRUE(done(all, work, guarded)) << title;
+        for (const auto& left_out : all) {
+            auto fewer = all;
+            std::erase(fewer, left_out);
+            EXPECT_FALSE(done(fewer, work, guarded)) << title << " without " << left_out;
+        }
+    }
+
+    bool locks(client& through) {
+        auto held = mutex(through, key).try_acquire();
+        if (!held) return false;
+        held->extend(20s);
+        const bool released = held->release() == release_result::released;
+        return released && server_.exists("holdfast:record");
+    }
+
+    redis_server server_;
+};
+
+TEST_F(acl_rules, of_every_use_are_tested_here) {
+    rules titles;
+    for (const auto& [title, rights] : documented()) titles.push_back(title);
+    EXPECT_EQ(titles, (rules{"Examine", "Force", "Guard", "Lock", "Look", "Renew", "Wait"}));
+}
+
+TEST_F(acl_rules, of_a_lock_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Lock", [&](client& through) { return locks(through); });
+}
+
+TEST_F(acl_rules, of_a_guarded_lock_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed(
+        "Guard", [&](client& through) { return locks(through); }, true);
+}
+
+// Told: it has not asked again since its denials, and has the lock soon after it was let go. The
+// other's lock would run for longer than a waiter sleeps.
+TEST_F(acl_rules, of_a_waiter_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Wait", [&](client& through) {
+        if (!locks(through)) return false;
+        server_.command({"SET", key, "somebody", "PX", "60000"});
+        auto waiter = std::async(std::launch::async, [&] {
+            auto held = mutex(through, key).try_acquire_for(3s);
+            return held && held->release() == release_result::released;
+        });
+        const auto denied = [&] { return through.statistics().denied; };
+        EXPECT_TRUE(eventually(surely, [&] {
+            return denied() >= 2 || waiter.wait_for(0ms) == std::future_status::ready;
+        }));
+        const auto before = denied();
+        const bool waits = waiter.wait_for(700ms) == std::future_status::timeout;
+        const bool asked_again = denied() > before;
+        server_.command({"DEL", key});
+        return waiter.get() && waits && !asked_again;
+    });
+}
+
+TEST_F(acl_rules, of_renewing_by_the_owner_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Renew", [&](client& through) {
+        server_.command({"SET", key, "somebody", "PX", "1000"});
+        return renew(through, key, "somebody", 30s) && server_.pttl(key) > 2000;
+    });
+}
+
+TEST_F(acl_rules, of_looking_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Look", [&](client& through) {
+        client other(server_.url());
+        server_.command({"SET", key, "former", "PX", "60000"});
+        EXPECT_EQ(force_unlock(other, key, "former", "stuck"), release_result::released);
+        const auto held = mutex(other, key).acquire();
+        std::size_t seen = 0;
+        list(through, "jobs:*", [&](const lock_status& each) {
+            seen += each.key == key && each.held_by->remaining && each.token == held.token();
+        });
+        const auto last = last_forced(through, key);
+        const std::string redisson = "285475da-9152-4c83-822a-67ee2f116a79:52";
+        server_.command({"HSET", "jobs:theirs", redisson, "1"});
+        const auto theirs = inspect(through, "jobs:theirs").held_by;
+        const bool all = seen == 1 && last && theirs;
+        return all && last->reason == "stuck" && theirs->owner == redisson;
+    });
+}
+
+TEST_F(acl_rules, of_taking_a_lock_away_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Force", [&](client& through) {
+        server_.command({"SET", key, "somebody", "PX", "60000"});
+        const auto shown = inspect(through, key).held_by;
+        if (!shown) return false;
+        const auto result = force_unlock(through, key, shown->owner, "stuck");
+        client other(server_.url());
+        return result == release_result::released && last_forced(other, key);
+    });
+}
+
+TEST_F(acl_rules, of_examining_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Examine", [&](client& through) {
+        auto settings = through.settings();
+        settings.prefix = "jobs:";
+        client prefixed(settings);
+        const auto report = examine(prefixed).at(0);
+        const bool all = report.missing_rights.empty() && !report.run_id.empty();
+        return all && report.trial && !report.trial->code && report.snapshots.has_value();
+    });
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,285 @@
+#include "runtime/attempt.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/support/client_in_memory.hpp"
+#include "unit/support/stub_server.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::bulk;
+using testing::client_in_memory;
+using testing::stub_server;
+using verdict = core::acquire::verdict;
+using words = std::vector<std::string>;
+
+/// One attempt of a client, at one server or at three.
+class try_out final : private attempt::listener {
+  public:
+    explicit try_out(std::size_t count = 1) {
+        options settings;
+        for (std::size_t n = 0; n < count; ++n) {
+            const auto host = "redis" + std::to_string(n);
+            servers.push_back(std::make_unique<stub_server>(here, host + ":6379"));
+            settings.urls.push_back("redis://" + host);
+        }
+        settings.restart_guard = false;
+        client = std::make_unique<client_in_memory>(here, settings);
+    }
+    ~try_out() { client->engine->close(); }
+    try_out(const try_out&) = delete;
+    try_out& operator=(const try_out&) = delete;
+
+    stub_server& server(std::size_t which = 0) { return *servers[which]; }
+    engine& through() { return *client->engine; }
+
+    /// So that nobody has to wait for the others first.
+    try_out& connect() {
+        EXPECT_TRUE(client->acquire("another")->made);
+        for (const auto& each : servers) each->forget_asked();
+        return *this;
+    }
+    attempt& start(const acquire_options& how = {}, attempt::manner manner = {}) {
+        const auto lock = through().lock();
+        made = new attempt(through(), make_plan(through().settings(), "key", how), manner, *this);
+        made->start(here.now());
+        through().submit();
+        through().driving().attend_by(through().overdue_at());
+        return *made;
+    }
+    /// Within the time for one answer.
+    verdict run(const acquire_options& how = {}, attempt::manner manner = {}) {
+        start(how, manner);
+        here.run_for(1s);
+        return outcome;
+    }
+    void cancel() {
+        const auto lock = through().lock();
+        made->cancel(here.now());
+        through().submit();
+    }
+
+    testing::world here;
+    std::vector<std::unique_ptr<stub_server>> servers;
+    std::unique_ptr<client_in_memory> client;
+    boost::intrusive_ptr<attempt> made;
+    verdict outcome = verdict::none;
+    int decisions = 0;
+    core::time_point decided_at{};
+
+  private:
+    void decided(const attempt& what, core::time_point now) noexcept override {
+        outcome = what.outcome();
+        ++decisions;
+        decided_at = now;
+    }
+    [[nodiscard]] core::hand_off_batch batch() const override { return {}; }
+};
+
+TEST(attempt, at_one_server_is_won_by_its_grant) {
+    try_out with;
+    EXPECT_EQ(with.run(), verdict::held);
+    EXPECT_EQ(with.made->machine().token().value, 1001U);
+    EXPECT_EQ(with.made->machine().valid_until(), with.made->machine().started_at() + 30s - 302ms);
+    EXPECT_EQ(with.server().count("acquire"), 1);
+    EXPECT_EQ(with.decisions, 1);
+}
+
+TEST(attempt, that_is_denied_knows_by_whom_and_for_how_long) {
+    try_out with;
+    with.server().put("key", "somebody", 5s);
+    EXPECT_EQ(with.run(), verdict::contended);
+    ASSERT_TRUE(with.made->denied_by());
+    EXPECT_EQ(with.made->denied_by()->owner, "somebody");
+    EXPECT_EQ(with.made->denied_by()->remaining, 5s);
+    EXPECT_EQ(with.server().count("release"), 0) << "nothing can have landed";
+}
+
+TEST(attempt, that_listens_is_told_and_says_whether_it_will_be) {
+    try_out with;
+    with.server().put("key", "somebody", 5s);
+    EXPECT_EQ(with.run({}, {.listens = true}), verdict::contended);
+    EXPECT_EQ(with.server().count("CACHING"), 1);
+    EXPECT_TRUE(with.made->rival().tracked);
+
+    try_out deaf;
+    deaf.server().answer("TRACKING", "-ERR unknown subcommand\r\n");
+    deaf.server().put("key", "somebody", 5s);
+    EXPECT_EQ(deaf.run({}, {.listens = true}), verdict::contended);
+    EXPECT_FALSE(deaf.made->rival().tracked);
+}
+
+TEST(attempt, without_fencing_is_one_plain_command) {
+    try_out with;
+    with.connect();
+    EXPECT_EQ(with.run({.fencing = false}), verdict::held);
+    EXPECT_EQ(with.server().asked(), words{"SET"});
+    EXPECT_EQ(with.made->machine().token().value, 0U);
+}
+
+TEST(attempt, without_fencing_asks_the_script_who_denied_it) {
+    try_out with;
+    with.connect().server().put("key", "somebody", 5s);
+    EXPECT_EQ(with.run({.fencing = false}, {.inquires = true}), verdict::contended);
+    EXPECT_EQ(with.server().asked(), (words{"SET", "acquire"}));
+    ASSERT_TRUE(with.made->denied_by());
+    EXPECT_EQ(with.made->denied_by()->owner, "somebody");
+}
+
+TEST(attempt, is_won_by_two_of_three_and_does_not_wait_for_the_third) {
+    try_out with(3);
+    with.connect();
+    with.server(2).answer("acquire", "");
+    EXPECT_EQ(with.run(), verdict::held);
+    EXPECT_EQ(with.decided_at, with.made->machine().started_at());
+}
+
+TEST(attempt, brings_the_counters_of_a_majority_in_step_before_it_is_won) {
+    try_out with(3);
+    with.connect();
+    with.server(0).counter = 5000;
+    with.server(2).answer("acquire", "");
+    with.server(1).answer("commit", "");
+    with.start();
+    with.here.settle();
+    EXPECT_EQ(with.decisions, 0) << "one counter lies below the token";
+    EXPECT_EQ(with.server(1).count("commit"), 1);
+    EXPECT_EQ(with.server(0).count("commit"), 0);
+    with.client->around->streams()[1]->say(":1\r\n");
+    with.here.settle();
+    EXPECT_EQ(with.outcome, verdict::held);
+    EXPECT_EQ(with.made->machine().token().value, 5001U);
+}
+
+TEST(attempt, whose_commit_finds_another_owner_is_not_won_by_it) {
+    try_out with(3);
+    with.connect();
+    with.server(0).counter = 5000;
+    with.server(1).answer("commit", ":0\r\n");
+    with.server(2).put("key", "somebody", 5s);
+    with.run();
+    EXPECT_NE(with.outcome, verdict::held);
+    EXPECT_EQ(with.decisions, 1);
+}
+
+TEST(attempt, that_is_lost_is_released_wherever_it_was_asked) {
+    try_out with(3);
+    with.connect();
+    with.server(1).put("key", "somebody", 5s);
+    with.server(2).put("key", "somebody", 5s);
+    EXPECT_EQ(with.run(), verdict::contended);
+    EXPECT_FALSE(with.server(0).owner_of("key"));
+    for (std::size_t n = 0; n < 3; ++n) EXPECT_EQ(with.server(n).count("release"), 1) << n;
+    EXPECT_EQ(with.server(1).owner_of("key"), "somebody");
+}
+
+TEST(attempt, that_is_not_answered_in_time_is_undone_behind_itself) {
+    try_out with;
+    with.connect();
+    with.server().answer_once("acquire", "");
+    EXPECT_EQ(with.run(), verdict::unreachable);
+    EXPECT_EQ(with.decided_at, with.made->machine().started_at() + 1s);
+    EXPECT_EQ(with.made->why().message, "redis0:6379: no answer in time");
+    EXPECT_EQ(with.server().asked(), (words{"acquire", "release"}));
+}
+
+TEST(attempt, that_a_server_refuses_is_undone_and_says_what_was_said) {
+    for (const std::string refusal :
+         {"-LOADING Redis is loading\r\n", "-OOM command not allowed\r\n",
+          "-BUSY Redis is busy\r\n", "-MISCONF Redis is configured\r\n",
+          "-NOPERM no permissions\r\n", "*2\r\n:7\r\n:7\r\n"}) {
+        try_out with;
+        with.connect();
+        with.server().answer_once("acquire", refusal);
+        EXPECT_EQ(with.run(), verdict::unreachable) << refusal;
+        EXPECT_EQ(with.server().count("release"), 1) << refusal;
+        EXPECT_EQ(with.made->why().hopeless, refusal[1] == 'N' || refusal[0] == '*') << refusal;
+    }
+}
+
+TEST(attempt, whose_undoing_is_refused_is_undone_later) {
+    try_out with;
+    with.connect();
+    with.server().answer_once("acquire", "-OOM command not allowed\r\n");
+    with.server().answer_once("release", "-BUSY Redis is busy\r\n");
+    with.start();
+    with.here.settle();
+    EXPECT_EQ(with.server().count("release"), 1);
+    with.here.run_for(100ms);
+    EXPECT_EQ(with.server().count("release"), 2);
+}
+
+TEST(attempt, that_cannot_reach_a_server_owes_it_the_release) {
+    try_out with(3);
+    with.connect();
+    with.server(0).answer("acquire", "");
+    with.server(1).put("key", "somebody", 20s);
+    with.server(2).put("key", "somebody", 20s);
+    with.start();
+    with.here.settle();
+    with.server(0).kill_connections();
+    with.server(0).forget_asked();
+    with.here.run_for(1s);
+    EXPECT_EQ(with.outcome, verdict::contended);
+    EXPECT_EQ(with.server(0).count("release"), 1) << "after the reconnect";
+}
+
+TEST(attempt, that_is_cancelled_is_undone_and_tells_nobody) {
+    try_out with;
+    with.connect();
+    with.server().answer_once("acquire", "");
+    with.start();
+    with.here.settle();
+    with.cancel();
+    with.here.run_for(2s);
+    EXPECT_EQ(with.decisions, 0);
+    EXPECT_EQ(with.server().asked(), (words{"acquire", "release"}));
+}
+
+TEST(attempt, that_is_granted_too_late_does_not_count) {
+    try_out with;
+    with.connect();
+    with.server().answer_once("acquire", "");
+    with.start({.ttl = 100ms});
+    with.here.run_for(90ms);
+    with.client->around->streams()[0]->say("*2\r\n:1\r\n:2000\r\n");
+    with.here.settle();
+    EXPECT_EQ(with.outcome, verdict::too_late);
+    EXPECT_EQ(with.server().count("release"), 1);
+}
+
+TEST(attempt, of_a_new_client_waits_until_every_server_was_tried) {
+    try_out with(3);
+    with.server(2).answer("HELLO", "");
+    with.start();
+    with.here.run_for(199ms);
+    EXPECT_EQ(with.server(0).count("acquire"), 0);
+    with.here.run_for(1ms);
+    EXPECT_EQ(with.outcome, verdict::held);
+    EXPECT_EQ(with.decided_at, with.made->machine().started_at()) << "from when it asked";
+}
+
+TEST(attempt, at_servers_that_are_one_is_refused) {
+    try_out with(3);
+    with.server(1).info = with.server(0).info;
+    EXPECT_EQ(with.run(), verdict::unreachable);
+    EXPECT_TRUE(with.made->why().hopeless);
+    EXPECT_NE(with.made->why().message.find("are the same server"), std::string::npos);
+    for (std::size_t n = 0; n < 3; ++n) EXPECT_EQ(with.server(n).count("acquire"), 0) << n;
+}
+
+TEST(attempt, a_straggler_that_comes_later_still_counts_for_the_lease) {
+    try_out with(3);
+    with.connect();
+    with.server(2).answer_once("acquire", "");
+    EXPECT_EQ(with.run(), verdict::held);
+    with.client->around->streams()[2]->say("*2\r\n:1\r\n:9000\r\n");
+    with.here.settle();
+    EXPECT_EQ(with.decisions, 1);
+    EXPECT_EQ(with.made->machine().token().value, 1002U) << "a token that was given stays";
+}
+
+}  // namespace
+}  // namespace holdfast::runtime
