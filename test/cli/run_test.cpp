@@ -313,10 +313,10 @@ TEST_F(run, at_most_kills_a_command_that_does_not_listen) {
 }
 
 TEST_F(run, keeps_the_lock_beyond_its_ttl) {
-    auto holder = start({"run", "--ttl", "600ms", "--kill-after", "200ms", "key", "sleep", "2"});
+    auto holder = start({"run", "--ttl", "2s", "--kill-after", "400ms", "key", "sleep", "5"});
     wait_until_held("key");
     const auto owner = server_.get("key");
-    EXPECT_FALSE(eventually(1500ms, [&] { return server_.get("key") != owner; }));
+    EXPECT_FALSE(eventually(4500ms, [&] { return server_.get("key") != owner; }));
     EXPECT_EQ(holder.wait(10s).code, 0) << holder.error_output();
 }
 

@@ -85,8 +85,8 @@ TEST_F(first_acquire, ends_when_its_caller_gives_up_and_names_who_is_silent) {
     const auto error = error_of([&] { (void)mutex(through, "k").try_acquire_for(300ms); });
     EXPECT_LT(watch.elapsed(), 300ms + promptly);
     EXPECT_EQ(error.code, errc::unreachable);
-    EXPECT_TRUE(contains(error.what, servers_.names()[2] + " no answer yet")) << error.what;
-    EXPECT_TRUE(contains(error.what, servers_.names()[0] + " not asked before")) << error.what;
+    EXPECT_TRUE(contains(error.what, servers_.names()[2] + ": no answer yet")) << error.what;
+    EXPECT_TRUE(contains(error.what, servers_.names()[0] + ": not asked before")) << error.what;
     EXPECT_EQ(servers_.holders_of("k"), 0U);
 }
 
