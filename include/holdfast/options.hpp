@@ -14,8 +14,8 @@ namespace holdfast {
 
 /// What options may be, each with a test at its edge: these numbers, and what stands beside the
 /// option. Options are checked when they are given; what is wrong throws std::system_error with
-/// errc::invalid_option and says what would be right. All limits, those of the protocol and the
-/// network too: doc/design.md, section 8.
+/// errc::invalid_option and says what would be right. The limits of the protocol and the network
+/// are in doc/design.md, section 8.
 inline constexpr std::chrono::milliseconds min_ttl{50};
 inline constexpr std::chrono::hours longest_max_ttl{24};
 inline constexpr std::chrono::hours longest_time{24 * 365};  // of every other duration

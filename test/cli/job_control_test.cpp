@@ -55,6 +55,19 @@ TEST_F(job_control, a_pager_at_the_end_of_a_pipe_can_be_used_and_left) {
     EXPECT_TRUE(eventually(5s, [&] { return !server_.exists("key"); }));
 }
 
+// As sudo and ssh do: what it encrypts comes through the pipe, the password from the terminal.
+TEST_F(job_control, a_password_can_be_typed_at_the_end_of_a_pipe) {
+    auto terminal = on_terminal(
+        "seq 3 | \"$HOLDFAST\" run key -- openssl enc -aes-256-cbc -pbkdf2 -out $DIR/secret; "
+        "echo ended $?; openssl enc -d -aes-256-cbc -pbkdf2 -in $DIR/secret -k sesame");
+    ASSERT_TRUE(says(terminal, "encryption password:")) << terminal.output();
+    terminal.write("sesame\n");
+    ASSERT_TRUE(says(terminal, "Verifying")) << terminal.output();
+    terminal.write("sesame\n");
+    EXPECT_TRUE(says(terminal, "ended 0\r\n1\r\n2\r\n3\r\n")) << terminal.output();
+    EXPECT_EQ(terminal.output().find("sesame"), std::string::npos) << "it was shown";
+}
+
 TEST_F(job_control, a_command_in_the_background_gets_the_terminal_with_fg) {
     auto terminal = on_terminal("\"$HOLDFAST\" run --ttl 3s --kill-after 500ms key -- sh -c '" +
                                 note_pid + "exec cat' &\nread when; fg; echo then $?");

@@ -60,6 +60,8 @@ TEST_F(other_keys, at_the_fencing_counter_give_76_at_once) {
                                        words{"lock", "-w", "5s", key}, words{"lock", key}}) {
             const auto result = holdfast(arguments);
             EXPECT_EQ(result.exit_code, 76) << arguments.front() << ": " << result.err;
+            const auto counter = "holdfast:{" + std::string(key) + "}:fence";
+            EXPECT_NE(result.err.find(counter), std::string::npos) << result.err;
         }
         EXPECT_FALSE(server_.exists(key));
     }

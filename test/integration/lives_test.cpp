@@ -3,6 +3,7 @@
 
 #include "core/judge.hpp"
 #include "integration/quorum.hpp"
+#include "integration/server_kinds.hpp"
 #include "integration/version_0_1.hpp"
 #include "scripts/embedded.hpp"
 
@@ -62,8 +63,18 @@ TEST(lives, a_majority_that_comes_back_empty_waits_although_it_now_syncs_every_w
     EXPECT_FALSE(lease.lost()) << "the first client still believes, and may";
 }
 
-TEST(lives, nobody_is_asked_for_a_vote_after_flushall_on_connections_that_stay) {
-    redis_server server;
+/// What makes a server forget, or read its data again, and breaks no connection.
+class emptying : public testing::TestWithParam<std::vector<std::string>> {
+  protected:
+    /// Redis 7 and what followed it do not let everybody debug them.
+    static redis_options debuggable() {
+        if (major_version() < 7) return {};
+        return {.configuration = {"enable-debug-command yes"}};
+    }
+};
+
+TEST_P(emptying, lets_nobody_be_asked_for_a_vote_on_connections_that_stay) {
+    redis_server server(debuggable());
     const auto settings = guarded(server);
     vouch(settings);
     client one(settings);
@@ -73,7 +84,9 @@ TEST(lives, nobody_is_asked_for_a_vote_after_flushall_on_connections_that_stay) 
         const auto key = "k" + std::to_string(round);
         const auto lease = one.acquire(key, {.ttl = 15s, .renew = false});
         ASSERT_FALSE(mutex(two, key, with_ttl(1s)).try_acquire().has_value());
-        server.command({"FLUSHALL"});
+        // DEBUG RELOAD brings back what was there: these two were not.
+        server.command({"DEL", "holdfast:record", key});
+        server.command(GetParam());
         std::error_code error;
         EXPECT_FALSE(mutex(two, key, with_ttl(1s)).try_acquire(with_ttl(1s), error).has_value())
             << round;
@@ -83,6 +96,12 @@ TEST(lives, nobody_is_asked_for_a_vote_after_flushall_on_connections_that_stay) 
         ASSERT_TRUE(eventually(surely, [&] { return !quarantined(two, "free"); }));
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(lives, emptying,
+                         testing::Values(std::vector<std::string>{"FLUSHALL"},
+                                         std::vector<std::string>{"FLUSHDB"},
+                                         std::vector<std::string>{"DEBUG", "RELOAD"}),
+                         [](const auto& each) { return "by_" + each.param.back(); });
 
 // It keeps its run_id and every connection. The other server knows nothing of the lock, and has the
 // record of the life in which this one was enlisted.
@@ -545,6 +564,21 @@ TEST_F(demoted, a_connected_master_is_met_anew_where_only_its_role_tells) {
     const auto held = through.acquire("k", {.ttl = 19s, .renew = false});
     demote();
     EXPECT_TRUE(met_again(through, 2));
+    EXPECT_FALSE(held.lost());
+}
+
+// In one step, so that no look finds it a replica. It has lost nothing, which nobody can know.
+TEST_F(demoted, a_connected_master_is_met_anew_where_only_its_replication_id_tells) {
+    vouch(guarded(server_));
+    client through(guarded(server_));
+    const auto held = through.acquire("k", {.ttl = 19s, .renew = false});
+    auto administrator = raw_client::connect_tcp(server_.port());
+    administrator.command({"MULTI"});
+    administrator.command({"REPLICAOF", "127.0.0.1", std::to_string(hanging_.port())});
+    administrator.command({"REPLICAOF", "NO", "ONE"});
+    ASSERT_EQ(administrator.command({"EXEC"}).elements.size(), 2U);
+    EXPECT_TRUE(met_again(through, 2));
+    EXPECT_TRUE(eventually(surely, [&] { return quarantined(through, "other"); }));
     EXPECT_FALSE(held.lost());
 }
 

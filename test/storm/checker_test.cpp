@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "storm/coverage.hpp"
 #include "storm/summary.hpp"
 #include "storm/timeline.hpp"
 #include "support/scratch_directory.hpp"
@@ -254,6 +255,15 @@ TEST(storm_checker, counts_what_was_handed_off) {
     std::ostringstream summary;
     print_summary(summary, all, check(all));
     EXPECT_NE(summary.str().find("handed off  1 "), std::string::npos) << summary.str();
+}
+
+TEST(storm_checker, sees_a_storm_in_which_nothing_was_handed_off) {
+    invented story;
+    story.strike(fault_kind::clock_forwards, 2100ms, 2101ms);
+    story.release("w1", story.acquire("w1", 7, 2s), 2500ms);
+    EXPECT_EQ(not_covered(story.reconstructed()).size(), 1U);
+    story.release("w1", story.inherit("w1", 8, 1500ms, 1999ms, 2501ms), 2600ms);
+    EXPECT_EQ(not_covered(story.reconstructed()).size(), 0U);
 }
 
 TEST(storm_checker, expects_no_word_of_the_servers_from_who_handed_the_lock_off) {

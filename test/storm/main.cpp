@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "storm/course.hpp"
+#include "storm/coverage.hpp"
 #include "storm/summary.hpp"
 #include "storm/timeline.hpp"
 #include "storm/worker.hpp"
@@ -34,8 +35,8 @@ themselves are broken on purpose, and checks afterwards what all of them noted.
                earlier storm left there is deleted
   --check      reads the histories of an earlier storm once more
 
-Exit codes: 0 all promises were kept; 1 violations; 2 the storm itself failed; 130 Ctrl-C, after
-checking what there was.
+Exit codes: 0 all promises were kept; 1 violations; 2 the storm itself failed, or nothing of a kind
+happened that it is there for; 130 Ctrl-C, after checking what there was.
 )";
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -107,7 +108,9 @@ void draw_timelines(const std::filesystem::path& directory, const account& all,
     if (number == 0) draw(all.end);
 }
 
-int judge(const std::filesystem::path& directory) {
+enum class extent : std::uint8_t { whole, interrupted };
+
+int judge(const std::filesystem::path& directory, extent how_far) {
     const account all = reconstruct(histories_in(directory));
     const verdict found = check(all);
     draw_timelines(directory, all, found);
@@ -116,7 +119,11 @@ int judge(const std::filesystem::path& directory) {
     print_summary(std::cout, all, found);
     std::cout << "files       " << directory.native() << "/{*.history,timeline-*.svg,summary.txt}"
               << std::endl;
-    return found.violations.empty() ? 0 : exit_violations;
+    if (how_far == extent::interrupted) return exit_interrupted;
+    if (!found.violations.empty()) return exit_violations;
+    const auto missing = not_covered(all);
+    for (const auto& what : missing) std::cout << "not covered " << what << std::endl;
+    return missing.empty() ? 0 : exit_trouble;
 }
 
 int storm(course_settings settings) {
@@ -130,8 +137,7 @@ int storm(course_settings settings) {
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
     const bool whole = run_course(settings);
-    const int result = judge(settings.directory);
-    return whole ? result : exit_interrupted;
+    return judge(settings.directory, whole ? extent::whole : extent::interrupted);
 }
 
 int serve(std::span<const std::string> arguments) {
@@ -152,7 +158,7 @@ int run(std::span<const std::string> arguments) {
         return 0;
     }
     const command_line read = parse(arguments);
-    return read.check.empty() ? storm(read.course) : judge(read.check);
+    return read.check.empty() ? storm(read.course) : judge(read.check, extent::whole);
 }
 
 }  // namespace

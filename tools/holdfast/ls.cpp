@@ -37,8 +37,9 @@ int ls(arguments given) {
     bool json = false;
     std::string pattern = "*";
     command_line line("ls", "[OPTION...] [PATTERN]",
-                      "List the locks that are held and whose key matches PATTERN (as in Redis: "
-                      "* ? [a-z]), with who holds them and for how long.");
+                      "List the locks that Holdfast took and whose key matches PATTERN (as in "
+                      "Redis: * ? [a-z]), with who holds them and for how long. 'status' shows "
+                      "those of other libraries.");
     line.flag("--json", json, "Print one JSON object per line, as 'status --json' does");
     server.declare(line);
     line.positional("PATTERN", pattern, false);

@@ -20,7 +20,7 @@ std::span<const command> commands() {
         {"renew", "Let a lock taken with 'lock' live longer", renew},
         {"unlock", "Release a lock taken with 'lock'", unlock},
         {"status", "Say who holds a lock", status},
-        {"ls", "List the locks that are held", ls},
+        {"ls", "List the locks that Holdfast took", ls},
         {"doctor", "Check whether a server is fit to keep locks", doctor},
         {"enlist", "Let servers that restarted, or are new, vote again", enlist},
         {"local", "Start, stop or look at this machine's own server", local},

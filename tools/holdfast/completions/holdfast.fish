@@ -42,7 +42,7 @@ complete -c holdfast -n __fish_use_subcommand -a lock -d 'Take a lock and print 
 complete -c holdfast -n __fish_use_subcommand -a renew -d 'Let a lock live longer'
 complete -c holdfast -n __fish_use_subcommand -a unlock -d 'Release a lock'
 complete -c holdfast -n __fish_use_subcommand -a status -d 'Say who holds a lock'
-complete -c holdfast -n __fish_use_subcommand -a ls -d 'List the locks that are held'
+complete -c holdfast -n __fish_use_subcommand -a ls -d 'List the locks that Holdfast took'
 complete -c holdfast -n __fish_use_subcommand -a doctor -d 'Check whether a server is fit'
 complete -c holdfast -n __fish_use_subcommand -a enlist -d 'Let servers vote again'
 complete -c holdfast -n __fish_use_subcommand -a local -d "This machine's own server"
