@@ -1,9 +1,14 @@
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "tool.hpp"
 
@@ -232,6 +237,50 @@ TEST_F(killed, the_supervisor_instead_all_descendants_end_with_it) {
     EXPECT_FALSE(anybody_alive());
     EXPECT_FALSE(server_.exists("key"));
     EXPECT_NE(holder_->error_output().find("supervisor"), std::string::npos);
+}
+
+/// Stops a process in the middle of starting another one, which goes on: the first has not even
+/// learned the number of the second. Returns when it is so.
+void stop_in_fork(pid_t process) {
+    const auto options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+    ASSERT_EQ(::ptrace(PTRACE_SEIZE, process, nullptr, options), 0) << std::strerror(errno);
+    int status = 0;
+    unsigned long begun = 0;
+    while (begun == 0) {
+        ASSERT_EQ(::waitpid(process, &status, __WALL), process);
+        ASSERT_TRUE(WIFSTOPPED(status));
+        if (status >> 16 == PTRACE_EVENT_STOP || status >> 16 == 0) {
+            ::ptrace(PTRACE_CONT, process, nullptr,
+                     WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status));
+            continue;
+        }
+        ASSERT_EQ(::ptrace(PTRACE_GETEVENTMSG, process, nullptr, &begun), 0);
+    }
+    const auto second = static_cast<pid_t>(begun);
+    ASSERT_EQ(::waitpid(second, &status, __WALL), second);
+    ASSERT_EQ(::ptrace(PTRACE_DETACH, second, nullptr, nullptr), 0);
+}
+
+TEST_F(killed, the_supervisor_before_it_could_say_whom_it_started_all_descendants_end_with_it) {
+    server_.command({"SET", "key", "somebody", "PX", "60000"});
+    holder_.emplace(start(run_family({"--kill-after", "500ms"}, "stubborn")));
+    ASSERT_TRUE(eventually(10s, [&] { return children_of(holder_->id()).size() == 1; }));
+    const pid_t supervisor = children_of(holder_->id()).front();
+    ASSERT_TRUE(eventually(10s, [&] {
+        return contents_of("/proc/" + std::to_string(supervisor) + "/comm") == "hf-supervisor\n";
+    }));
+    std::thread release([&] {
+        std::this_thread::sleep_for(200ms);  // it is looked at by then; later is as good
+        server_.command({"DEL", "key"});
+    });
+    stop_in_fork(supervisor);
+    release.join();
+    ASSERT_FALSE(HasFatalFailure());
+    await_family();
+    ::kill(supervisor, SIGKILL);
+    EXPECT_EQ(holder_->wait(10s).code, 71) << holder_->error_output();
+    EXPECT_FALSE(anybody_alive()) << "and the lock is free";
+    EXPECT_FALSE(server_.exists("key"));
 }
 
 TEST_F(killed, a_stopped_supervisor_lets_nobody_outlive_a_lost_lease) {

@@ -68,16 +68,16 @@ void descendants::collect() {
 std::optional<int> descendants::take_stop() { return std::exchange(stopped_by_, std::nullopt); }
 
 void descendants::signal_group(int signal) const {
-    if (status_) {
-        signal_all(signal);
+    if (const auto group = leader()) {
+        ::kill(-*group, signal);
     } else {
-        ::kill(-command_, signal);
+        signal_all(signal);
     }
 }
 
 std::vector<pid_t> descendants::signal_all(int signal) const {
     if (group_ && signal == SIGKILL) group_->kill();
-    if (!status_) ::kill(-command_, signal);
+    if (const auto group = leader()) ::kill(-*group, signal);
     std::vector<pid_t> reached = tree();
     std::erase_if(reached,
                   [&](pid_t process) { return in_group(process) || ::kill(process, signal) != 0; });
@@ -90,9 +90,9 @@ bool descendants::any_stopped() const {
                        [&](pid_t process) { return in_group(process) && is_stopped(process); });
 }
 
-// Not once the command has been collected: its number may come to mean somebody else.
 bool descendants::in_group(pid_t process) const {
-    return !status_ && ::getpgid(process) == command_;
+    const auto group = leader();
+    return group && ::getpgid(process) == *group;
 }
 
 }  // namespace holdfast::tool

@@ -19,9 +19,11 @@ namespace holdfast::tool {
 /// the children of this process.
 class descendants {
   public:
-    /// `command` leads a process group of its own. `status`: it has ended already. `group`: where
-    /// they are, if they are in one.
-    descendants(pid_t command, std::optional<int> status, const std::optional<control_group>& group)
+    /// `command` leads a process group of its own; none: whoever started it could not say its
+    /// number any more. `status`: it has ended already. `group`: where they are, if they are in
+    /// one.
+    descendants(std::optional<pid_t> command, std::optional<int> status,
+                const std::optional<control_group>& group)
         : command_(command), status_(status), group_(group) {}
 
     static void adopt_orphans();
@@ -35,7 +37,7 @@ class descendants {
     std::optional<int> take_stop();
     [[nodiscard]] bool all_ended() const { return all_ended_; }
 
-    /// To the group of the command; once the command has ended, to all.
+    /// To the group of the command; once the command has ended, or is not known, to all.
     void signal_group(int signal) const;
 
     /// To everybody; returns who could be reached outside of the group of the command. Parents come
@@ -47,9 +49,12 @@ class descendants {
     [[nodiscard]] bool any_stopped() const;
 
   private:
+    /// The group that the command leads. Not once the command has been collected: its number may
+    /// come to mean somebody else.
+    [[nodiscard]] std::optional<pid_t> leader() const { return status_ ? std::nullopt : command_; }
     [[nodiscard]] bool in_group(pid_t process) const;
 
-    pid_t command_;
+    std::optional<pid_t> command_;
     std::optional<int> status_;
     const std::optional<control_group>& group_;
     std::optional<int> stopped_by_;

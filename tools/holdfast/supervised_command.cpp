@@ -232,17 +232,15 @@ void supervised_command::end_supervisor() const {
     }
 }
 
+// It may have started the command, and not come to say so: whoever is there is ended in any case.
 void supervised_command::take_over() {
     const auto group = control_group::of(supervisor_);
-    if (command_ == -1) {
-        end_supervisor();
-        if (group) group->disband();
-        throw std::system_error(ECHILD, std::system_category(),
-                                "the supervisor of the command was killed");
+    const auto command = command_ == -1 ? std::nullopt : std::optional(command_);
+    if (command) {
+        say("the supervisor of the command does not do its work; all that it started is ended");
     }
-    say("the supervisor of the command does not do its work; all that it started is ended");
     end_supervisor();
-    descendants family(command_, status_, group);
+    descendants family(command, status_, group);
     stopper stop(family, stop_schedule(kill_after_, clock::now()));
     for (;;) {
         family.collect();
@@ -253,6 +251,10 @@ void supervised_command::take_over() {
         while (signals_.next()) continue;
     }
     if (group) group->disband();
+    if (!command) {
+        throw std::system_error(ECHILD, std::system_category(),
+                                "the supervisor of the command was killed");
+    }
     end_ = {.status = family.status().value_or(SIGKILL), .stopped_for = stop.why()};
     delivered_ = static_cast<unsigned>(forwarded_.size());
 }
