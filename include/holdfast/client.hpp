@@ -33,6 +33,9 @@ class shared_client;
 /// operations; it sleeps otherwise.
 ///
 /// Thread safety: all members may be called from any thread.
+/// Errors: the constructor throws std::system_error with errc::invalid_url or errc::invalid_option.
+/// Operations throw as those of mutex do (holdfast/error.hpp has what each error means); connect()
+/// what keeps a majority from being reached.
 /// Lifetime: mutexes and leases may outlive it; they then fail with errc::closed, and leases are
 /// lost. The destructor completes operations under way with errc::closed and joins the thread. It
 /// waits for answers to releases that were not awaited, 100 ms at most. Leases are not released:

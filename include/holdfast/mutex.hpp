@@ -38,12 +38,18 @@ class held_leases;
 /// Waiting: callers of one process stand in line, first come, first served, and only the first
 /// contends at the server, which tells it when the key goes away.
 ///
-/// Thread safety: all members may be called from any thread.
-/// Cancellation: a std::stop_token, where one is taken, ends the wait with errc::cancelled.
-/// Errors: that somebody else holds the lock is a value. Failures throw std::system_error with a
-/// holdfast::errc, or EAGAIN for want of a thread, or std::bad_alloc; or are stored in the
-/// std::error_code& of the overload. unlock() never throws; unlocking what this thread does not
-/// hold goes to the log, or is errc::not_held; in a forked child it does nothing: errc::forked.
+/// Blocking: an attempt takes a round trip, and options::node_timeout at most, with a connection to
+/// be made first options::connect_timeout more; try_lock() and try_acquire() are one attempt. While
+/// no server can be reached, those who wait go on for options::patience, and then fail with
+/// errc::unreachable. unlock() waits for the answer to the release, for node_timeout at most,
+/// unless acquire_options::await_release is false. Thread safety: all members may be called from
+/// any thread. Cancellation: a std::stop_token, where one is taken, ends the wait with
+/// errc::cancelled. Errors: that somebody else holds the lock is a value. Failures throw
+/// std::system_error with a holdfast::errc, or EAGAIN for want of a thread, or std::bad_alloc; or
+/// are stored in the std::error_code& of the overload. unlock() never throws; unlocking what this
+/// thread does not hold goes to the log, or is errc::not_held; in a forked child it does nothing:
+/// errc::forked. Neither tells of a lease that was lost meanwhile: current()->lost() before it
+/// does, and lease::release().
 class mutex {
   public:
     /// Checks key and options. Where the ttl is the default one and the client's max_ttl is

@@ -59,7 +59,7 @@ struct options {
     std::chrono::milliseconds patience{5000};
 
     /// The longest ttl that any lease of any client may have: what a forgetful server waits for.
-    /// From min_ttl to longest_max_ttl.
+    /// From min_ttl to longest_max_ttl. It bounds every ttl, without a restart guard, too.
     std::chrono::milliseconds max_ttl{60'000};
     /// How long an idle fencing counter is kept. Long against any backward step of a server's
     /// wall clock, which is what the order of tokens rests on when a counter has expired. At least

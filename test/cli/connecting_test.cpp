@@ -42,6 +42,15 @@ TEST_F(connecting, as_a_user_without_the_rights_says_where_to_see_which_are_miss
     }
 }
 
+TEST_F(connecting, as_a_user_who_may_not_use_the_key_says_what_keys_it_needs) {
+    server_.command({"ACL", "SETUSER", "clerk", "on", "nopass", "~jobs:*", "~holdfast:*", "+@all"});
+    const std::string url = "redis://clerk@127.0.0.1:" + std::to_string(server_.port());
+    const auto result = holdfast({"run", "--url", url, "-n", "other", "true"});
+    EXPECT_EQ(result.exit_code, 77) << result.err;
+    EXPECT_TRUE(contains(result.err, "patterns for the keys that it locks")) << result.err;
+    EXPECT_FALSE(contains(result.err, "doctor")) << result.err;
+}
+
 TEST_F(connecting, works_over_a_unix_socket) {
     EXPECT_EQ(ask(probe(), {{"HOLDFAST_URL", server_.unix_url()}}).exit_code, 0);
 }
@@ -201,6 +210,14 @@ TEST_F(authenticating, of_a_user_without_the_rights_gives_77) {
     const auto result = ask({"run", "--user", "guest", "-n", "key", "true"},
                             {{"HOLDFAST_URL", guarded_->url()}, {"REDISCLI_AUTH", "guest"}});
     EXPECT_EQ(result.exit_code, 77) << result.err;
+}
+
+TEST_F(authenticating, with_an_empty_password_file_gives_78_and_says_so) {
+    std::ofstream(scratch_ / "empty") << "\n";
+    const auto result =
+        holdfast({"run", "--password-file", (scratch_ / "empty").native(), "key", "true"});
+    EXPECT_EQ(result.exit_code, 78) << result.err;
+    EXPECT_TRUE(contains(result.err, "is empty")) << result.err;
 }
 
 TEST_F(authenticating, with_a_password_file_that_is_not_there_gives_78) {

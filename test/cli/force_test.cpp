@@ -103,6 +103,29 @@ TEST_F(force, needs_no_right_to_read_whole_values_to_call_a_key_free) {
     EXPECT_EQ(status.exit_code, 1) << status.err;
 }
 
+// doc/acl.md has the set.
+TEST_F(force, changes_nothing_where_a_right_is_missing) {
+    const words all{"+eval", "+get",     "+getrange", "+pttl", "+del",  "+hset",
+                    "+time", "+pexpire", "+hmget",    "+info", "+hlen", "+hkeys"};
+    for (const char* missing : {"", "+del", "+hset", "+time", "+pexpire"}) {
+        words rules{"ACL",    "SETUSER", "operator", "reset",      "on",
+                    "nopass", "-@all",   "~key",     "~holdfast:*"};
+        for (const auto& right : all) {
+            if (right != missing) rules.push_back(right);
+        }
+        server_.command(rules);
+        server_.command({"SET", "key", "somebody", "PX", "60000"});
+        server_.command({"DEL", "holdfast:{key}:forced"});
+        const std::string url = "redis://operator@127.0.0.1:" + std::to_string(server_.port());
+        const auto result =
+            holdfast({"unlock", "--url", url, "--force", "--yes", "--reason", "stuck", "key"});
+        const bool allowed = std::string(missing).empty();
+        EXPECT_EQ(result.exit_code, allowed ? 0 : 77) << missing << ": " << result.err;
+        EXPECT_EQ(server_.exists("key"), !allowed) << missing;
+        EXPECT_EQ(server_.exists("holdfast:{key}:forced"), allowed) << missing;
+    }
+}
+
 /// The log of a system: what syslog(3) writes to, if it is put at /dev/log.
 class system_log {
   public:

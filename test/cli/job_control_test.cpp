@@ -104,7 +104,8 @@ TEST_F(job_control, ctrl_c_ends_a_command_that_has_the_terminal) {
     ASSERT_TRUE(eventually(10s, [&] { return !stopped(reader) && has_the_terminal(reader); }))
         << terminal.output();
     terminal.write("\x03");
-    EXPECT_TRUE(says(terminal, "then 130")) << terminal.output();
+    EXPECT_EQ(terminal.wait(10s).code, 130) << terminal.output();
+    EXPECT_FALSE(contains(terminal.output(), "then")) << "the shell went on";
     EXPECT_FALSE(server_.exists("key"));
 }
 
@@ -113,7 +114,32 @@ TEST_F(job_control, ctrl_c_ends_a_command_that_has_it_not) {
         on_terminal("\"$HOLDFAST\" run key -- sh -c '" + note_pid + "exec sleep 60'; echo then $?");
     command();
     terminal.write("\x03");
-    EXPECT_TRUE(says(terminal, "then 130")) << terminal.output();
+    EXPECT_EQ(terminal.wait(10s).code, 130) << terminal.output();
+    EXPECT_FALSE(contains(terminal.output(), "then")) << "the shell went on";
+}
+
+// bash goes by how its child ended, not by the exit code.
+TEST_F(job_control, ctrl_c_ends_the_loop_around_a_command) {
+    auto terminal = on_terminal("bash -c 'for n in 1 2 3; do \"$HOLDFAST\" run key -- sh -c \"" +
+                                std::string("echo \\$\\$ >$DIR/pid; exec sleep 60") +
+                                "\"; echo after $n; done; echo survived'");
+    command();
+    terminal.write("\x03");
+    EXPECT_EQ(terminal.wait(10s).code, 130) << terminal.output();
+    EXPECT_FALSE(contains(terminal.output(), "after")) << terminal.output();
+}
+
+TEST_F(job_control, ctrl_c_ends_the_loop_around_a_wait) {
+    const auto held = holdfast({"lock", "key"});
+    ASSERT_EQ(held.exit_code, 0) << held.err;
+    for (const char* waiting : {"run key true", "lock key"}) {
+        auto terminal = on_terminal("bash -c 'for n in 1 2 3; do \"$HOLDFAST\" " +
+                                    std::string(waiting) + "; echo after $n; done; echo survived'");
+        ASSERT_TRUE(says(terminal, "held by")) << terminal.output();
+        terminal.write("\x03");
+        EXPECT_EQ(terminal.wait(10s).code, 130) << terminal.output();
+        EXPECT_FALSE(contains(terminal.output(), "after")) << terminal.output();
+    }
 }
 
 TEST_F(job_control, ctrl_z_stops_the_whole_pipeline_and_fg_resumes_it) {

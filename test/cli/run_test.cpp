@@ -223,6 +223,40 @@ TEST_F(run, one_signal_ends_command_and_wait_and_the_lock_stays_for_at_least_tha
     }
 }
 
+// Whoever took the lock may have had it while the command ran.
+TEST_F(run, at_least_does_not_hide_that_the_lock_was_gone_before_the_command_ended) {
+    for (const int signal : {0, SIGTERM}) {
+        const auto gate = scratch_ / ("gate" + std::to_string(signal));
+        auto holder =
+            start({"run", "--at-least", "5m", "--status-fd", "1", "key", "sh", "-c",
+                   "trap 'exit 3' TERM; until [ -e " + gate.native() + " ]; do sleep 0.02; done"});
+        wait_until_held("key");
+        server_.command({"DEL", "key"});
+        if (signal == 0) {
+            std::ofstream(gate) << "\n";
+        } else {
+            holder.kill(signal);
+        }
+        EXPECT_EQ(holder.wait(10s).code, 79) << holder.error_output();
+        EXPECT_TRUE(contains(holder.output(), "\"lost\"")) << holder.output();
+        EXPECT_TRUE(contains(holder.error_output(), "was gone before the command had ended"))
+            << holder.error_output();
+    }
+}
+
+TEST_F(run, says_that_its_release_was_not_confirmed) {
+    const auto gate = scratch_ / "gate";
+    auto holder = start(
+        {"run", "key", "sh", "-c", "until [ -e " + gate.native() + " ]; do sleep 0.02; done"});
+    wait_until_held("key");
+    server_.command({"ACL", "SETUSER", "default", "-del"});
+    std::ofstream(gate) << "\n";
+    EXPECT_EQ(holder.wait(10s).code, 0) << holder.error_output();
+    EXPECT_TRUE(contains(holder.error_output(), "'key' may not be released"))
+        << holder.error_output();
+    EXPECT_TRUE(contains(holder.error_output(), "within 30s")) << holder.error_output();
+}
+
 TEST_F(run, at_least_keeps_the_lock_no_longer_where_the_lease_is) {
     auto holder = start({"run", "--at-least", "5s", "--ttl", "1m", "key", "sh", "-c",
                          "echo $$ >'" + (scratch_ / "pid").native() + "'; exec sleep 60"});

@@ -48,6 +48,14 @@ TEST_F(tls, refuses_a_server_of_another_authority) {
     expect_refused(run(server, {}));
 }
 
+TEST_F(tls, takes_no_certificate_without_its_key) {
+    const redis_server server(served_by(local_));
+    const auto result = run(server, {"--cacert", trusted_, "--cert", local_.certificate.native()});
+    EXPECT_EQ(result.exit_code, 64) << result.err;
+    EXPECT_TRUE(contains(result.err, "holds no private key; name the file that does by --key"))
+        << result.err;
+}
+
 TEST_F(tls, expects_the_name_that_sni_gives_instead_of_the_host) {
     const redis_server server(served_by(distant_));
     expect_refused(run(server, {"--cacert", trusted_}));

@@ -107,6 +107,9 @@ std::string read_password(const std::string& path) {
                       "cannot read the password file " + path + ": " + std::strerror(errno));
     }
     if (password.ends_with('\n')) password.pop_back();
+    if (password.empty()) {
+        throw failure(exit_code::configuration, "the password file " + path + " is empty");
+    }
     return password;
 }
 
@@ -115,6 +118,15 @@ void require_readable(const std::string& path) {
     refuse_directory(path);
     if (path.empty() || std::ifstream(path).is_open()) return;
     throw failure(exit_code::configuration, "cannot read " + path + ": " + std::strerror(errno));
+}
+
+/// Where no file is named for the key, it is taken from the certificate's.
+void require_key_in(const std::string& certificate) {
+    std::ifstream file(certificate);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (text.find("PRIVATE KEY") != text.npos) return;
+    throw failure(exit_code::usage,
+                  certificate + " holds no private key; name the file that does by --key");
 }
 
 }  // namespace
@@ -132,7 +144,7 @@ void connection::declare(command_line& line) {
               "File with the password; else REDISCLI_AUTH");
     line.text("--cacert", "FILE", authority_file_, "Certificates to trust (PEM), with rediss://");
     line.text("--cert", "FILE", certificate_file_, "Our certificate (PEM)");
-    line.text("--key", "FILE", key_file_, "Its private key (PEM)");
+    line.text("--key", "FILE", key_file_, "Its private key (PEM); default: in the file of --cert");
     line.text("--sni", "NAME", server_name_, "Expect this server name instead of the URL's host");
     line.flag("--insecure", insecure_, "Do not verify the server's certificate");
     line.text("--prefix", "TEXT", prefix_,
@@ -152,6 +164,7 @@ options connection::settings(std::chrono::milliseconds ttl) const {
     result.prefix = prefix_;
     result.allow_eviction = allow_eviction_;
     for (const auto& file : {authority_file_, certificate_file_, key_file_}) require_readable(file);
+    if (!certificate_file_.empty() && key_file_.empty()) require_key_in(certificate_file_);
     result.tls.ca_file = authority_file_;
     result.tls.certificate_file = certificate_file_;
     result.tls.key_file = key_file_;

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <string>
 
 #include "commands.hpp"
@@ -5,6 +6,7 @@
 #include "describe.hpp"
 #include "exit_code.hpp"
 #include "holdfast/client.hpp"
+#include "interrupt.hpp"
 #include "json.hpp"
 #include "message.hpp"
 #include "waiting.hpp"
@@ -61,10 +63,7 @@ std::string as_json(const std::string& key, const lease& held, std::chrono::mill
     return object.line();
 }
 
-}  // namespace
-
-int lock(arguments given) {
-    const lock_options options = parse(given);
+int take(const lock_options& options) {
     const acquire_options how = options.lease();
     const holdfast::options settings = options.server.settings(how.ttl);
     signal_queue signals;
@@ -81,6 +80,14 @@ int lock(arguments given) {
     print(options.json ? as_json(options.key, *waited.held, how.ttl) : waited.held->owner() + "\n");
     waited.held->detach();
     return exit_code::done;
+}
+
+}  // namespace
+
+int lock(arguments given) {
+    const int code = take(parse(given));
+    if (code == exit_code::signal_base + SIGINT) die_of_interrupt();
+    return code;
 }
 
 }  // namespace holdfast::tool

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "holdfast/client.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/operate.hpp"
+#include "interrupt.hpp"
 #include "message.hpp"
 #include "run_options.hpp"
 #include "run_report.hpp"
@@ -70,6 +72,9 @@ class locked_run {
         return with_lock(through, *waited.held);
     }
 
+    /// Ctrl-C, or whoever else sends SIGINT, ended the wait or the command.
+    [[nodiscard]] bool ended_by_interrupt() const { return interrupted_by_ == SIGINT; }
+
   private:
     void say_if_verbose(const std::string& what) const {
         if (options_.verbose) say("'" + printable(options_.key) + "': " + what);
@@ -77,6 +82,7 @@ class locked_run {
 
     int interrupted(int signal) {
         report_.outcome = "interrupted";
+        interrupted_by_ = signal;
         return exit_code::signal_base + signal;
     }
 
@@ -108,6 +114,7 @@ class locked_run {
         if (error != 0) return not_started(through, held, error);
         report_.child_exit =
             WIFSIGNALED(status) ? exit_code::signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+        if (WIFSIGNALED(status)) interrupted_by_ = WTERMSIG(status);
         if (stopped_for == stop_schedule::cause::loss) return lost(through, held, suspended);
         const bool stopped = stopped_for == stop_schedule::cause::at_most;
         report_.outcome = stopped ? "stopped" : "completed";
@@ -200,9 +207,21 @@ class locked_run {
                (found == release_result::unknown ? ", nor the release now" : "");
     }
 
+    /// Only the servers know, and a renewal may not have asked them since it was taken away. While
+    /// they cannot be asked the lease stands.
+    static bool is_still_ours(const lease& held) {
+        std::error_code unknown;
+        return held.verify(unknown) || unknown;
+    }
+
     int finished(client& through, lease& held, bool ended_by_signal) {
         const auto until = acquired_at_ + options_.at_least.value_or(0ms);
         const bool early = clock::now() < until;
+        if (early && !is_still_ours(held)) {
+            const auto found = release(held);
+            tell_of_end(through, found);
+            return gone_before_the_end(through, held, found);
+        }
         const bool leave = early && (ended_by_signal || !sleep_until(until, held));
         const auto found = leave ? leave_behind(through, held, until) : release(held);
         tell_of_end(through, found, leave);
@@ -211,6 +230,10 @@ class locked_run {
             say("the lock '" + printable(options_.key) + "' was lost after the command had ended");
             return *report_.child_exit;
         }
+        return gone_before_the_end(through, held, found);
+    }
+
+    int gone_before_the_end(client& through, const lease& held, release_result found) {
         report_.outcome = "lost";
         const std::string why = is_gone(held, found) ? ": " + taken_in_words(through) : "";
         say("the lock '" + printable(options_.key) +
@@ -222,6 +245,10 @@ class locked_run {
     void tell_of_end(const client& through, release_result found, bool left_behind = false) const {
         say_if_verbose(end_in_words(found, left_behind) + ", held for " + in_words(report_.held) +
                        ", renewed " + std::to_string(through.statistics().renewed) + " times");
+        if (found != release_result::unknown || left_behind) return;
+        say("the lock '" + printable(options_.key) +
+            "' may not be released: it was not confirmed; the lock ends by itself within " +
+            format_duration(options_.lease_ttl()));
     }
 
     static std::string end_in_words(release_result found, bool left_behind) {
@@ -230,7 +257,7 @@ class locked_run {
             case release_result::already_lost: return "not released, as it was gone";
             case release_result::unknown: break;
         }
-        return "perhaps not released: too few servers answered";
+        return "perhaps not released";
     }
 
     /// False: a signal asked us to end.
@@ -272,19 +299,28 @@ class locked_run {
     supervised_command& command_;
     run_report& report_;
     clock::time_point acquired_at_;
+    int interrupted_by_ = 0;
 };
 
 }  // namespace
 
 int run(arguments given) {
     const run_options options = parse_run(given);
-    run_report report(options.status_fd);
-    // Before signals are queued: starting a local server can be interrupted like anything else.
-    const holdfast::options settings = settings_of(options);
-    signal_queue signals;
-    // Before there are threads, and while we have nothing else to wait for.
-    supervised_command command(supervision_of(options), signals);
-    return locked_run(options, signals, command, report).perform(settings);
+    int code = exit_code::done;
+    bool interrupted = false;
+    {
+        run_report report(options.status_fd);
+        // Before signals are queued: starting a local server can be interrupted like anything else.
+        const holdfast::options settings = settings_of(options);
+        signal_queue signals;
+        // Before there are threads, and while we have nothing else to wait for.
+        supervised_command command(supervision_of(options), signals);
+        locked_run one(options, signals, command, report);
+        code = one.perform(settings);
+        interrupted = one.ended_by_interrupt();
+    }
+    if (interrupted && code == exit_code::signal_base + SIGINT) die_of_interrupt();
+    return code;
 }
 
 }  // namespace holdfast::tool

@@ -46,6 +46,12 @@ std::string in_our_words(const std::system_error& error) {
             ", or 'holdfast enlist --fresh' with the new one while nobody holds a lock");
     }
     if (error.code() == errc::permission) {
+        // doctor cannot know which keys are locked.
+        const auto about = text.find("permissions to access");
+        if (about != text.npos && text.find("key", about) != text.npos) {
+            return text.append(
+                "; a user needs patterns for the keys that it locks (~KEY), and ~holdfast:*");
+        }
         return text.append("; 'holdfast doctor' shows which rights are missing");
     }
     if (error.code() != errc::authentication) return text;
