@@ -84,8 +84,8 @@ release_result force_unlock(client& through, std::string_view key, std::string_v
     const auto held_by = readable(std::string(owner));
     auto lock = engine.lock();
     const auto all = runtime::query::run(engine, lock, [&](std::string& out, bool) {
-        runtime::wire::force(out, plan->keys, owner, note_kept_for,
-                             {.by = ourselves(engine), .held_by = held_by, .reason = reason});
+        plan->kind->force(out, plan->claim_by(owner), note_kept_for,
+                          {.by = ourselves(engine), .held_by = held_by, .reason = reason});
     });
     const auto result = result_of(engine, all);
     if (result == release_result::released) {
@@ -102,7 +102,7 @@ std::optional<forced_release> last_forced(client& through, std::string_view key)
     auto lock = engine.lock();
     const auto all = runtime::query::run(
         engine, lock,
-        {"HMGET", runtime::wire::forced_key(plan->keys.lock), "at", "by", "held_by", "reason"});
+        {"HMGET", kinds::forced_key(plan->keys.lock), "at", "by", "held_by", "reason"});
     std::optional<forced_release> last;
     for (const auto& answer : all) {
         auto note = note_in(answer);

@@ -222,7 +222,7 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
             view_of(engine.node({static_cast<std::uint8_t>(n)}).name(), owners[n], ttls[n]));
     }
     elect_holder(status);
-    status.token = highest_counter(ask(engine, {"GET", runtime::wire::counter_key(name)}));
+    status.token = highest_counter(ask(engine, {"GET", kinds::counter_key(name)}));
     note_quarantines(status, engine);
     return status;
 }
@@ -351,7 +351,8 @@ class onlooker {
 
 /// Whether a majority has done it for the owner; false: so many say that it is not that owner's
 /// that none can. Throws where too few could say.
-bool done_for_owner(client& through, const runtime::query::writer& request) {
+bool done_for_owner(client& through, const runtime::plan& what,
+                    const runtime::query::writer& request) {
     auto& engine = engine_of(through);
     auto lock = engine.lock();
     const auto all = runtime::query::run(engine, lock, request);
@@ -360,10 +361,10 @@ bool done_for_owner(client& through, const runtime::query::writer& request) {
     std::size_t disowned = 0;
     for (const auto& answer : all) {
         if (text_of(answer) == nullptr) continue;
-        const auto said = runtime::wire::read_ownership(resp::view(*text_of(answer)));
-        const auto* ownership = std::get_if<runtime::wire::ownership>(&said);
+        const auto said = what.kind->read_ownership(resp::view(*text_of(answer)));
+        const auto* ownership = std::get_if<kinds::ownership>(&said);
         if (ownership == nullptr) continue;
-        ++(*ownership == runtime::wire::ownership::ours ? done : disowned);
+        ++(*ownership == kinds::ownership::ours ? done : disowned);
     }
     const auto quorum = core::majority(all.size());
     if (done >= quorum) return true;
@@ -441,8 +442,8 @@ std::optional<clock::time_point> renew(client& through, std::string_view key,
     const auto plan = runtime::make_plan(through.settings(), key, how);
     require_agreement(through);
     const auto sent = engine_of(through).now();
-    const bool extended = done_for_owner(through, [&](std::string& out, bool by_text) {
-        runtime::wire::extend(out, by_text, plan->keys, owner, ttl, plan->retention);
+    const bool extended = done_for_owner(through, *plan, [&](std::string& out, bool by_text) {
+        plan->kind->extend(out, by_text, plan->claim_by(owner));
     });
     if (!extended) return std::nullopt;
     return plan->timing.valid_until(sent);
@@ -454,10 +455,11 @@ bool linger(client& through, std::string_view key, std::string_view owner, milli
                                 "a lock lingers for 1ms to " + format_duration(longest_time));
     }
     const auto plan = runtime::make_plan(through.settings(), key);
-    const auto retention = std::max<core::duration>(plan->retention, how_long);
-    return done_for_owner(through, [&](std::string& out, bool) {
-        runtime::wire::linger(out, plan->keys, owner, how_long, retention);
-    });
+    auto claim = plan->claim_by(owner);
+    claim.ttl = how_long;
+    claim.retention = std::max<core::duration>(plan->retention, how_long);
+    return done_for_owner(through, *plan,
+                          [&](std::string& out, bool) { plan->kind->linger(out, claim); });
 }
 
 }  // namespace holdfast

@@ -65,7 +65,9 @@ void acquisition::begin(core::time_point now) {
 
 std::optional<attempt::denial> acquisition::local_holder(core::time_point now) const {
     const auto* const other = room_->holder();
-    if (other == nullptr || other->lost(now)) return std::nullopt;
+    const bool shares =
+        other != nullptr && core::compatible(sharing(), other->what().kind->sharing());
+    if (other == nullptr || shares || other->lost(now)) return std::nullopt;
     return attempt::denial{other->owner(), other->valid_until() - now, false};
 }
 
@@ -136,8 +138,9 @@ core::hand_off_batch acquisition::batch() const { return room_->batch_for(*this)
 bool acquisition::inherit(const core::estate& left, hold& from, core::arrival joined,
                           core::time_point now) noexcept {
     const auto& wish = *request_.what;
-    const bool alike =
-        wish.keys.fenced == from.what().keys.fenced && wish.label == from.what().label;
+    const bool alike = wish.kind == from.what().kind &&
+                       wish.keys.fenced == from.what().keys.fenced &&
+                       wish.label == from.what().label;
     if (!alike || machine_.current() == core::contend::state::attempting ||
         !core::may_inherit(left, from.what().timing, {wish.timing, joined}, now)) {
         return false;
@@ -188,6 +191,7 @@ void acquisition::win_attempt(core::time_point now) {
 // Whatever throws does so first, and leaves the grant as it is.
 void acquisition::win(hold::grant& what, core::time_point now) {
     engine_->reserve_hold();
+    room_->reserve_holder(*request_.what->kind);
     auto lease = std::make_shared<hold>(engine_, *room_, std::move(what), now);
     auto& counters = engine_->counters();
     ++counters.acquired;

@@ -118,7 +118,7 @@ std::stop_token hold::stop_token() {
 
 void hold::start(core::time_point now) noexcept {
     engine_->enter(*this);
-    room_->took(*this);
+    room_->took(*this, now);
     carry_out(keeper_.due(now), now);
 }
 

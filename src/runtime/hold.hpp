@@ -54,7 +54,8 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] std::optional<std::string> hand_off_owner();
     /// The heir could not use it.
     void take_back_owner(std::string owner) noexcept;
-    void start(core::time_point now) noexcept;  // REQUIRES: engine::reserve_hold()
+    /// REQUIRES: engine::reserve_hold(), room::reserve_holder()
+    void start(core::time_point now) noexcept;
     void renewed(const core::renew& attempt, core::time_point now) noexcept;
     /// The servers are being asked to change its ttl.
     void changing() { grant_.gained.unchanged = false; }

@@ -19,13 +19,13 @@ releasing::releasing(engine& through, request wish, listener done)
 
 void releasing::encode(tag, bool by_text, std::string& out) {
     overtaken_ = overtaken_ || by_text;
-    wire::release(out, by_text, request_.what->keys, *request_.owner);
+    request_.what->kind->release(out, by_text, request_.what->claim_by(*request_.owner));
 }
 
 void releasing::answered(tag asked, std::string_view reply) {
-    const auto answer = wire::read_ownership(resp::view(reply));
+    const auto answer = request_.what->kind->read_ownership(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return refused(node_of(asked), *why);
-    if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+    if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
         if (overtaken_) {
             engine_.waiting().told(request_.what->keys.lock, node_of(asked), engine_.now());
         }

@@ -43,14 +43,15 @@ void renewal::begin(core::time_point now) noexcept {
 }
 
 void renewal::encode(tag, bool by_text, std::string& out) {
-    wire::extend(out, by_text, lease_->what().keys, lease_->owner(), ttl_,
-                 lease_->what().retention);
+    auto claim = lease_->what().claim_by(lease_->owner());
+    claim.ttl = ttl_;
+    lease_->what().kind->extend(out, by_text, claim);
 }
 
 void renewal::answered(tag request, std::string_view reply) {
-    const auto answer = wire::read_ownership(resp::view(reply));
+    const auto answer = lease_->what().kind->read_ownership(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return failed(request, *why);
-    if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+    if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
         step(core::renew::extended{node_of(request)});
     } else {
         step(core::renew::disowned{node_of(request)});

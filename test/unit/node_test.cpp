@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "kinds/table.hpp"
 #include "unit/support/asker.hpp"
 #include "unit/support/stub_server.hpp"
 
@@ -65,6 +66,7 @@ class station final : private node::listener {
     node::settings how{.link = {.where = {.host = "redis"},
                                 .client_name = "me",
                                 .policy = {.max_ttl = 60s},
+                                .loads = kinds::scripts_to_load(),
                                 .connect_timeout = 1s,
                                 .silence_limit = 3s}};
     std::uint64_t luck = 0;
