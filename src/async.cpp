@@ -115,11 +115,11 @@ class pending_release final : public operation {
     /// REQUIRES: the lock held.
     void start(runtime::hold& which, std::shared_ptr<operation> self) noexcept {
         begin(std::move(self));
-        const auto how = begin_release(which, [this](const runtime::releasing& over) {
+        const auto how = which.release([this](const runtime::releasing& over) {
             outcome_ = to_public(over.outcome());
             end();
         });
-        if (how == parting::sent) return;
+        if (how == runtime::parting::sent) return;
         outcome_ = to_public(how);
         end();
     }

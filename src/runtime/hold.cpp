@@ -181,6 +181,44 @@ void hold::lose(core::time_point now) noexcept {
     vacate(now);
 }
 
+// What is left is looked at while it is held; from then on nothing of it is believed. The release
+// comes before the room is vacated: whoever is next there asks behind it.
+parting hold::release(releasing::listener done) noexcept {
+    const auto now = engine_->now();
+    const auto left = estate(now);
+    if (!end(now)) return parting::ended_before;
+    gone_.store(true, std::memory_order_release);
+    if (pass_on(left, now)) {
+        ++engine_->counters().released;
+        return parting::passed_on;
+    }
+    const bool sent = send_release(std::move(done), now);
+    vacate(now);
+    engine_->submit();
+    return sent ? parting::sent : parting::owed;
+}
+
+// Whether it was sent. Otherwise every node is owed it.
+bool hold::send_release(releasing::listener done, core::time_point now) noexcept {
+    try {
+        releasing::start(
+            *engine_, {.what = grant_.what, .owner = shared_owner(), .key_gone_at = key_gone_at()},
+            now, std::move(done));
+        return true;
+    } catch (const std::bad_alloc&) {
+        core::node_set::first(engine_->node_count()).for_each([&](core::node_index node) {
+            engine_->owed().owe(node, grant_.what, grant_.owner, key_gone_at());
+        });
+        return false;
+    }
+}
+
+void hold::detach() noexcept {
+    const auto now = engine_->now();
+    if (end(now)) vacate(now);
+    engine_->submit();
+}
+
 bool hold::end(core::time_point now) noexcept {
     if (std::exchange(ended_, true)) return false;
     keeper_.close();
