@@ -8,7 +8,7 @@ namespace holdfast::runtime {
 namespace {
 
 core::contend::config configure(const engine& through, const acquisition::request& wish) {
-    return {.nodes = through.node_count(),
+    return {.nodes = through.voters_of(wish.what->keys.lock).size(),
             .waits = wish.waits,
             .give_up_at = wish.give_up_at,
             .patience = through.settings().patience};
@@ -88,7 +88,8 @@ void acquisition::turn(const core::courtesy::gap& left, core::time_point now) no
         now);
 }
 void acquisition::told(core::node_index where, core::time_point now) noexcept {
-    step(core::contend::told{where}, now);
+    const auto voter = engine_->voters_of(request_.what->keys.lock).voter_at(where);
+    if (voter) step(core::contend::told{*voter}, now);
 }
 void acquisition::due(core::time_point now) noexcept { step(core::contend::tick{}, now); }
 

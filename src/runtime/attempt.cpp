@@ -27,10 +27,11 @@ core::fencing_token token_in(net::exchange::tag request) { return {request >> 8U
 attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom)
     : engine_(through),
       what_(std::move(what)),
+      voters_(through.voters_of(what_->keys.lock)),
       how_(how),
       listener_(&whom),
       owner_(make_owner_token(through.chance_source(), through.signature(), what_->label)),
-      machine_({.nodes = through.node_count(), .timing = what_->timing}),
+      machine_({.nodes = voters_.size(), .timing = what_->timing}),
       tracked_(how.listens) {}
 
 void attempt::start(core::time_point now) {
@@ -50,10 +51,10 @@ void attempt::cancel(core::time_point now) noexcept {
 
 void attempt::undo(std::string owner, core::time_point now) noexcept {
     if (!owner.empty()) owner_ = std::move(owner);
-    release_on(core::node_set::first(engine_.node_count()), now);
+    release_on(voters_.voters(), now);
 }
 
-std::string attempt::give_owner() { return engine_.node_count() == 1 ? std::move(owner_) : owner_; }
+std::string attempt::give_owner() { return voters_.size() == 1 ? std::move(owner_) : owner_; }
 
 bool attempt::takes_shortcut() const {
     return what_->kind->has_shortcut(what_->keys) && !how_.listens;
@@ -74,7 +75,7 @@ void attempt::encode(tag request, bool by_text, std::string& out) {
         what_->kind->acquire_by_shortcut(out, what_->claim_by(owner_));
     } else {
         what_->kind->acquire(out, by_text, what_->claim_by(owner_),
-                             {.tokens = tokens, .floor = engine_.node(node).judge().floor()});
+                             {.tokens = tokens, .floor = at(node).judge().floor()});
     }
 }
 
@@ -119,7 +120,7 @@ void attempt::answered(tag request, std::string_view reply) {
 void attempt::failed(tag request, const net::failure& why) noexcept {
     const auto node = node_in(request);
     if (static_cast<question>(question_in(request)) == question::undo) {
-        return engine_.owed().owe(node, what_, owner_, key_gone_at());
+        return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());
     }
     if (why.quarantine) {
         try {
@@ -164,15 +165,15 @@ void attempt::on_commit(core::node_index node, core::fencing_token token,
 
 void attempt::on_undo(core::node_index node, const kinds::ownership_answer& answer) {
     if (const auto* why = std::get_if<net::failure>(&answer)) {
-        engine_.owed().refused(node, what_, owner_, key_gone_at(), *why);
+        engine_.owed().refused(voters_.node_of(node), what_, owner_, key_gone_at(), *why);
     } else {
-        engine_.owed().settled(node, owner_);
+        engine_.owed().settled(voters_.node_of(node), owner_);
     }
 }
 
 void attempt::note(core::node_index node, const net::failure& why) noexcept {
     try {
-        failures_.resize(engine_.node_count());
+        failures_.resize(voters_.size());
     } catch (const std::bad_alloc&) {
         return;  // it has failed for no reason that could be told
     }
@@ -180,8 +181,8 @@ void attempt::note(core::node_index node, const net::failure& why) noexcept {
 }
 
 void attempt::deny(core::node_index node, denial why) {
-    tracked_ = tracked_ && !why.quarantine && engine_.node(node).said().tracking;
-    denials_.resize(engine_.node_count());
+    tracked_ = tracked_ && !why.quarantine && at(node).said().tracking;
+    denials_.resize(voters_.size());
     denials_[node.value] = std::move(why);
 }
 
@@ -207,7 +208,8 @@ void attempt::carry_out(const core::acquire::actions& next, core::time_point now
 
 void attempt::ask(core::node_index node, question how, core::fencing_token token,
                   core::time_point now) noexcept {
-    engine_.send(node, this, pack(node, static_cast<std::uint8_t>(how), token), now);
+    engine_.send(voters_.node_of(node), this, pack(node, static_cast<std::uint8_t>(how), token),
+                 now);
 }
 
 // Nobody waits for it: the answers are read when they would be overdue, at the latest.
@@ -231,7 +233,7 @@ core::rival attempt::rival() const {
     }
     const auto* const strongest = strongest_denial();
     return core::summarize({.remaining = {remaining.data(), count},
-                            .nodes = engine_.node_count(),
+                            .nodes = voters_.size(),
                             .unknown = machine_.unknown_from().size(),
                             .strongest = strongest == nullptr ? 0 : votes_for(*strongest),
                             .tracked = tracked_});
@@ -262,19 +264,17 @@ core::acquire::verdict attempt::outcome() const {
                                    [](const auto& other) { return other && !other->quarantine; });
     if (decided != core::acquire::verdict::contended || asked) return decided;
     std::size_t in_reach = 0;
-    core::node_set::first(engine_.node_count()).for_each([&](core::node_index node) {
-        if (engine_.node(node).ready()) ++in_reach;
+    voters_.voters().for_each([&](core::node_index node) {
+        if (at(node).ready()) ++in_reach;
     });
-    const bool enough = in_reach >= core::majority(engine_.node_count());
-    return enough ? decided : core::acquire::verdict::unreachable;
+    return voters_.carries(in_reach) ? decided : core::acquire::verdict::unreachable;
 }
 
 // Servers in quarantine that leave a majority keep the lock from nobody: whoever holds it does.
 std::optional<attempt::denial> attempt::denied_by() const {
     const auto* const strongest = strongest_denial();
     if (strongest == nullptr) return std::nullopt;
-    const auto nodes = engine_.node_count();
-    if (!strongest->quarantine || votes_for(*strongest) > nodes - core::majority(nodes)) {
+    if (!strongest->quarantine || voters_.prevents(votes_for(*strongest))) {
         return *strongest;
     }
     const auto holder = std::find_if(denials_.begin(), denials_.end(),
@@ -285,25 +285,24 @@ std::optional<attempt::denial> attempt::denied_by() const {
 net::failure attempt::why() const {
     auto all = failures_;
     if (!started() || machine_.outcome() == core::acquire::verdict::cancelled) {
-        all.resize(engine_.node_count());
+        all.resize(voters_.size());
         silent().for_each([&](core::node_index node) {
             if (!all[node.value]) all[node.value] = why_silent(node);
         });
     }
-    return summarize_failures(engine_, all, machine_.granted_by().size(),
+    return summarize_failures(engine_, voters_, all, machine_.granted_by().size(),
                               machine_.denied_by().size());
 }
 
 net::failure attempt::why_silent(core::node_index which) const {
-    const auto& node = engine_.node(which);
+    const auto& node = at(which);
     if (node.was_tried() && !node.ready()) return node.last_failure();
     if (started() || !node.was_tried()) return {.message = "no answer yet"};
     return {.message = "not asked before every server was tried"};
 }
 
 core::node_set attempt::silent() const {
-    return core::node_set::first(engine_.node_count()) - machine_.granted_by() -
-           machine_.denied_by();
+    return voters_.voters() - machine_.granted_by() - machine_.denied_by();
 }
 
 }  // namespace holdfast::runtime

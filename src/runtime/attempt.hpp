@@ -109,15 +109,20 @@ class attempt final : public net::exchange {
     [[nodiscard]] net::failure why_silent(core::node_index which) const;
     [[nodiscard]] bool takes_shortcut() const;
 
+    [[nodiscard]] net::node& at(core::node_index voter) const {
+        return engine_.node(voters_.node_of(voter));
+    }
+
     engine& engine_;
     plan_pointer what_;
+    electorate voters_;
     manner how_;
     listener* listener_;
     std::string owner_;
     std::optional<core::hand_off_batch> batch_;  // from the first request on
     core::acquire machine_;
     std::weak_ptr<const hold> lease_;
-    std::vector<std::optional<net::failure>> failures_;  // one place per node, when first needed
+    std::vector<std::optional<net::failure>> failures_;  // one place per voter, when first needed
     std::vector<std::optional<denial>> denials_;
     bool tracked_;  // every denying node will tell us when the key goes away
 };

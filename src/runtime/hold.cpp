@@ -198,7 +198,7 @@ parting hold::release(releasing::listener done) noexcept {
     return sent ? parting::sent : parting::owed;
 }
 
-// Whether it was sent. Otherwise every node is owed it.
+// Whether it was sent. Otherwise every voter is owed it.
 bool hold::send_release(releasing::listener done, core::time_point now) noexcept {
     try {
         releasing::start(
@@ -206,7 +206,7 @@ bool hold::send_release(releasing::listener done, core::time_point now) noexcept
             now, std::move(done));
         return true;
     } catch (const std::bad_alloc&) {
-        core::node_set::first(engine_->node_count()).for_each([&](core::node_index node) {
+        engine_->voters_of(grant_.what->keys.lock).nodes().for_each([&](core::node_index node) {
             engine_->owed().owe(node, grant_.what, grant_.owner, key_gone_at());
         });
         return false;
