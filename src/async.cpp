@@ -168,7 +168,7 @@ class pending_renewal final : public operation {
 
 }  // namespace
 
-std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
+std::shared_ptr<pending> start_acquire(lockable& which, const acquire_options& how,
                                        clock::time_point give_up_at, acquire_done done) {
     const auto& shared = access::shared(which);
     shared->check_process();
