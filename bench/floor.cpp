@@ -10,11 +10,11 @@ namespace holdfast::bench {
 floor::floor(const std::string& host, std::uint16_t port)
     : context_(redisConnect(host.c_str(), port)),
       owner_("hf1:0123456789012345678901234567890123456789:bench@bench:1234:"),
-      acquire_sha_(scripts::acquire.sha1),
-      release_sha_(scripts::release.sha1) {
+      acquire_sha_(scripts::exclusive::acquire.sha1),
+      release_sha_(scripts::exclusive::release.sha1) {
     if (!context_ || context_->err != 0) throw std::runtime_error("hiredis cannot connect");
-    command("SCRIPT LOAD %s", scripts::acquire.text.data());
-    command("SCRIPT LOAD %s", scripts::release.text.data());
+    command("SCRIPT LOAD %s", scripts::exclusive::acquire.text.data());
+    command("SCRIPT LOAD %s", scripts::exclusive::release.text.data());
 }
 
 template <typename... Arguments>

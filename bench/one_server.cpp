@@ -124,9 +124,10 @@ contestant pipelined_floor(const test::redis_server& server, floor& hiredis) {
             const auto set =
                 redis_benchmark(server, times, 100'000'000,
                                 {"SET", "rb:__rand_int__", hiredis.owner(), "NX", "PX", "30000"});
-            const auto release = redis_benchmark(server, times, 2 * times,
-                                                 {"EVALSHA", std::string(scripts::release.sha1),
-                                                  "1", "rb:__rand_int__", hiredis.owner()});
+            const auto release =
+                redis_benchmark(server, times, 2 * times,
+                                {"EVALSHA", std::string(scripts::exclusive::release.sha1), "1",
+                                 "rb:__rand_int__", hiredis.owner()});
             hiredis.clear();
             const auto count = static_cast<double>(times);
             return std::chrono::duration_cast<nanoseconds>(

@@ -164,7 +164,9 @@ const mutant* mutant_named(std::string_view name) {
 
 std::string as_broken(const scripts::script& script) {
     for (const auto& each : table) {
-        const bool applies = each.where == place::script && each.script == script.name;
+        const bool named =
+            each.script == script.name && (script.kind.empty() || script.kind == each.kind);
+        const bool applies = each.where == place::script && named;
         if (applies && broken(each.which)) return replaced_once(script.text, each);
     }
     return std::string(script.text);

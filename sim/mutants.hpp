@@ -20,6 +20,7 @@ struct mutant {
     std::string_view script{};  // of a script's mutant: its name, and what is replaced by what
     std::string_view old_text{};
     std::string_view new_text{};
+    std::string_view kind{"exclusive"};  // of lock, where the script belongs to one
 };
 
 std::span<const mutant> all_mutants();

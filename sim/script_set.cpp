@@ -10,10 +10,10 @@ script_set::script_set() {
         handles_[static_cast<std::size_t>(what)] = lua_.compile(as_broken(text));
     };
     load(operation::enlist, scripts::enlist);
-    load(operation::acquire, scripts::acquire);
-    load(operation::commit, scripts::commit);
-    load(operation::extend, scripts::extend);
-    load(operation::release, scripts::release);
+    load(operation::acquire, scripts::exclusive::acquire);
+    load(operation::commit, scripts::exclusive::commit);
+    load(operation::extend, scripts::exclusive::extend);
+    load(operation::release, scripts::exclusive::release);
 }
 
 }  // namespace holdfast::sim

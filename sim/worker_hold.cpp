@@ -162,7 +162,7 @@ void worker::send_release() {
 
 bool worker::pass_on(const core::estate& left) {
     const auto next = client_.line().heir();
-    if (!next || client_.line().holder() != id_) return false;
+    if (!next || !client_.line().holds(id_)) return false;
     if (!client_.find(next->who)->inherit({left, owner_, written_, gone_by_}, next->joined)) {
         return false;
     }

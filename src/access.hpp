@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "holdfast/client.hpp"
+#include "holdfast/detail/lockable.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/lease.hpp"
-#include "holdfast/mutex.hpp"
 #include "runtime/acquisition.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/hold.hpp"
@@ -41,15 +41,15 @@ struct access {
         if (!which.shared_) throw std::system_error(errc::closed, "it was moved from");
         return which.shared_;
     }
-    static const std::shared_ptr<shared_client>& shared(const mutex& which) {
+    static const std::shared_ptr<shared_client>& shared(const lockable& which) {
         return which.shared_;
     }
-    static const held_leases& held(const mutex& which) { return *which.held_; }
+    static const held_leases& held(const lockable& which) { return *which.held_; }
 };
 
-/// The plan for `how`: the mutex's own where these are its own options. Throws what is wrong with
+/// The plan for `how`: the lock's own where these are its own options. Throws what is wrong with
 /// them.
-runtime::plan_pointer plan_for(const mutex& which, const acquire_options& how);
+runtime::plan_pointer plan_for(const lockable& which, const acquire_options& how);
 
 struct wish {
     runtime::plan_pointer what;

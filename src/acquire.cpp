@@ -28,10 +28,11 @@ acquisition access::make(runtime::acquisition::result result) {
     return made;
 }
 
-runtime::plan_pointer plan_for(const mutex& which, const acquire_options& how) {
+runtime::plan_pointer plan_for(const lockable& which, const acquire_options& how) {
     const auto& own = access::held(which).plan();
     if (own && &how == &which.how()) return own;
-    return runtime::make_plan(access::shared(which)->engine()->settings(), which.key(), how);
+    return runtime::make_plan(access::shared(which)->engine()->settings(), which.key(), how,
+                              access::held(which).kind());
 }
 
 namespace {

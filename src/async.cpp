@@ -115,11 +115,11 @@ class pending_release final : public operation {
     /// REQUIRES: the lock held.
     void start(runtime::hold& which, std::shared_ptr<operation> self) noexcept {
         begin(std::move(self));
-        const auto how = begin_release(which, [this](const runtime::releasing& over) {
+        const auto how = which.release([this](const runtime::releasing& over) {
             outcome_ = to_public(over.outcome());
             end();
         });
-        if (how == parting::sent) return;
+        if (how == runtime::parting::sent) return;
         outcome_ = to_public(how);
         end();
     }
@@ -168,7 +168,7 @@ class pending_renewal final : public operation {
 
 }  // namespace
 
-std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
+std::shared_ptr<pending> start_acquire(lockable& which, const acquire_options& how,
                                        clock::time_point give_up_at, acquire_done done) {
     const auto& shared = access::shared(which);
     shared->check_process();

@@ -5,7 +5,7 @@
 #include "access.hpp"
 #include "platform/environment.hpp"
 #include "runtime/failures.hpp"
-#include "runtime/query.hpp"
+#include "runtime/tally.hpp"
 
 namespace holdfast {
 namespace detail {
@@ -83,16 +83,11 @@ void client::connect() {
     shared->check_process();
     auto& engine = *shared->engine();
     auto lock = engine.lock();
-    const auto answers = runtime::query::run(engine, lock, {"PING"});
-    std::vector<std::optional<net::failure>> failures;
-    std::size_t well = 0;
-    for (const auto& answer : answers) {
-        const auto* why = std::get_if<net::failure>(&answer);
-        failures.push_back(why != nullptr ? std::optional(*why) : std::nullopt);
-        well += why == nullptr ? 1 : 0;
-    }
-    if (well >= core::majority(answers.size())) return;
-    runtime::raise(runtime::summarize_failures(engine, failures, 0, 0));
+    const runtime::electorate all(engine.all_nodes());
+    const auto answers = runtime::query::run(engine, all, lock, {"PING"});
+    // An error is an answer, too: it is reached.
+    const runtime::tally reached(all, answers, [](resp::view) { return runtime::ballot::yes; });
+    if (!reached.carried()) runtime::raise(reached.why_silent(engine));
 }
 
 void client::connect(std::error_code& error) {

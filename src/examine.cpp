@@ -85,7 +85,7 @@ void read_persistence(server_report& report, interview& with) {
     if (const auto save = setting(with, "save")) report.snapshots = !save->empty();
 }
 
-void read_rights(server_report& report, interview& with, const runtime::wire::keys& lock) {
+void read_rights(server_report& report, interview& with, const kinds::keys& lock) {
     const auto& settings = with.engine().settings();
     auto found = detail::find_lacking_rights(with, settings.prefix, lock, *settings.restart_guard);
     report.missing_rights = std::move(found.to_lock);

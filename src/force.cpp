@@ -8,7 +8,7 @@
 #include "net/explain.hpp"
 #include "resp/view.hpp"
 #include "runtime/failures.hpp"
-#include "runtime/query.hpp"
+#include "runtime/tally.hpp"
 
 namespace holdfast {
 namespace {
@@ -37,24 +37,15 @@ std::string ourselves(const runtime::engine& engine) {
     return std::string(signature.substr(1, signature.size() - 2));
 }
 
-release_result result_of(runtime::engine& engine, const answers& all) {
-    std::vector<std::optional<net::failure>> failures(all.size());
-    std::size_t released = 0;
-    std::size_t not_held = 0;
-    for (std::size_t n = 0; n < all.size(); ++n) {
-        const auto* reply = std::get_if<std::string>(&all[n]);
-        if (reply == nullptr) {
-            failures[n] = std::get<net::failure>(all[n]);
-        } else if (const resp::view said(*reply); said.is_error()) {
-            failures[n] = net::explain(said);
-        } else {
-            ++(said.integer() == 1 ? released : not_held);
-        }
-    }
-    const auto quorum = core::majority(all.size());
-    if (released >= quorum) return release_result::released;
-    if (not_held > all.size() - quorum) return release_result::already_lost;
-    runtime::raise(runtime::summarize_failures(engine, failures, released, not_held));
+release_result result_of(runtime::engine& engine, const runtime::electorate& voters,
+                         const answers& all) {
+    const runtime::tally said(voters, all, [](resp::view reply) -> runtime::opinion {
+        if (reply.is_error()) return net::explain(reply);
+        return reply.integer() == 1 ? runtime::ballot::yes : runtime::ballot::no;
+    });
+    if (said.carried()) return release_result::released;
+    if (said.refused()) return release_result::already_lost;
+    runtime::raise(said.why(engine));
 }
 
 std::optional<forced_release> note_in(const runtime::query::answer& answer) {
@@ -83,11 +74,12 @@ release_result force_unlock(client& through, std::string_view key, std::string_v
     const auto plan = runtime::make_plan(through.settings(), key);
     const auto held_by = readable(std::string(owner));
     auto lock = engine.lock();
-    const auto all = runtime::query::run(engine, lock, [&](std::string& out, bool) {
-        runtime::wire::force(out, plan->keys, owner, note_kept_for,
-                             {.by = ourselves(engine), .held_by = held_by, .reason = reason});
+    const auto voters = engine.voters_of(plan->keys.lock);
+    const auto all = runtime::query::run(engine, voters, lock, [&](std::string& out, bool) {
+        plan->kind->force(out, plan->claim_by(owner), note_kept_for,
+                          {.by = ourselves(engine), .held_by = held_by, .reason = reason});
     });
-    const auto result = result_of(engine, all);
+    const auto result = result_of(engine, voters, all);
     if (result == release_result::released) {
         engine.log(log_level::warning, "forced_release",
                    "released by force, held by " + held_by + ": " + std::string(reason),
@@ -101,8 +93,8 @@ std::optional<forced_release> last_forced(client& through, std::string_view key)
     const auto plan = runtime::make_plan(through.settings(), key);
     auto lock = engine.lock();
     const auto all = runtime::query::run(
-        engine, lock,
-        {"HMGET", runtime::wire::forced_key(plan->keys.lock), "at", "by", "held_by", "reason"});
+        engine, engine.voters_of(plan->keys.lock), lock,
+        {"HMGET", kinds::forced_key(plan->keys.lock), "at", "by", "held_by", "reason"});
     std::optional<forced_release> last;
     for (const auto& answer : all) {
         auto note = note_in(answer);

@@ -17,9 +17,12 @@ namespace holdfast::detail {
 /// lost the lock, not unlocked yet, and another one has taken it.
 class held_leases {
   public:
-    explicit held_leases(runtime::plan_pointer plan) : plan_(std::move(plan)) {}
+    held_leases(const kinds::kind& which, runtime::plan_pointer plan)
+        : kind_(which), plan_(std::move(plan)) {}
 
-    /// How the mutex takes its lock, checked once. Null: not checked yet, see plan_for().
+    [[nodiscard]] const kinds::kind& kind() const { return kind_; }
+
+    /// How the lock is usually taken, checked once. Null: not checked yet, see plan_for().
     [[nodiscard]] const runtime::plan_pointer& plan() const { return plan_; }
 
     void put(lease held) {
@@ -61,6 +64,7 @@ class held_leases {
         return static_cast<std::size_t>(found - held_.begin());
     }
 
+    const kinds::kind& kind_;
     runtime::plan_pointer plan_;
     mutable std::mutex guard_;
     entries held_;

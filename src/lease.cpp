@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "access.hpp"
-#include "net/explain.hpp"
 #include "release.hpp"
-#include "resp/view.hpp"
 #include "runtime/failures.hpp"
-#include "runtime/query.hpp"
 #include "runtime/renewal.hpp"
+#include "runtime/tally.hpp"
 
 namespace holdfast {
 
@@ -81,31 +79,21 @@ bool lease::verify() const {
     detail::check_usable(engine);
     auto lock = engine.lock();
     if (hold_->released()) return false;  // what the servers have may be its heir's
-    const auto ours_there = hold_->owner();
-    const auto answers = runtime::query::run(engine, lock, {"GET", hold_->what().keys.lock});
-    std::vector<std::optional<net::failure>> failures(answers.size());
-    std::size_t ours = 0;
-    std::size_t not_ours = 0;
-    for (std::size_t n = 0; n < answers.size(); ++n) {
-        if (const auto* why = std::get_if<net::failure>(&answers[n])) {
-            failures[n] = *why;
-            continue;
-        }
-        const resp::view reply(std::get<std::string>(answers[n]));
-        if (reply.is_error() && net::explain(reply).code != errc::wrong_type) {
-            failures[n] = net::explain(reply);
-        } else {
-            ++(reply.text() == ours_there ? ours : not_ours);
-        }
-    }
-    const auto quorum = core::majority(answers.size());
-    if (ours >= quorum) return !hold_->released();
-    if (not_ours > answers.size() - quorum) {
-        hold_->found_gone(engine.now());
-        engine.submit();
-        return false;
-    }
-    runtime::raise(runtime::summarize_failures(engine, failures, ours, not_ours));
+    const auto owner = hold_->owner();
+    const auto& kind = *hold_->what().kind;
+    const auto claim = hold_->what().claim_by(owner);
+    const auto voters = engine.voters_of(claim.of.lock);
+    const auto answers = runtime::query::run(
+        engine, voters, lock,
+        [&](std::string& out, bool by_text) { kind.verify(out, by_text, claim); });
+    const runtime::tally said(voters, answers, [&](resp::view reply) {
+        return runtime::opinion_of(kind.read_verify(reply, claim));
+    });
+    if (said.carried()) return !hold_->released();
+    if (!said.refused()) runtime::raise(said.why(engine));
+    hold_->found_gone(engine.now());
+    engine.submit();
+    return false;
 }
 
 bool lease::verify(std::error_code& error) const {

@@ -14,7 +14,7 @@
 #include "release.hpp"
 #include "resp/view.hpp"
 #include "runtime/failures.hpp"
-#include "runtime/query.hpp"
+#include "runtime/tally.hpp"
 
 namespace holdfast {
 namespace {
@@ -41,9 +41,16 @@ runtime::engine& engine_of(client& through) {
     return *shared->engine();
 }
 
-answers ask(runtime::engine& engine, const std::vector<std::string>& command) {
+/// `name` is a whole key, with the client's prefix: so for all of these.
+runtime::electorate voters_of(runtime::engine& engine, std::string_view name) {
+    const auto lock = engine.lock();
+    return engine.voters_of(name);
+}
+
+answers ask(runtime::engine& engine, const runtime::electorate& whom,
+            const std::vector<std::string>& command) {
     auto lock = engine.lock();
-    return runtime::query::run(engine, lock, command);
+    return runtime::query::run(engine, whom, lock, command);
 }
 
 std::string why_not(const runtime::query::answer& answer) {
@@ -53,20 +60,10 @@ std::string why_not(const runtime::query::answer& answer) {
 }
 
 /// Throws unless a majority of the answers is an answer.
-void require_majority(runtime::engine& engine, const answers& all) {
-    std::vector<std::optional<net::failure>> failures(all.size());
-    std::size_t well = 0;
-    for (std::size_t n = 0; n < all.size(); ++n) {
-        if (const auto* why = std::get_if<net::failure>(&all[n])) {
-            failures[n] = *why;
-        } else if (const resp::view reply(*text_of(all[n])); reply.is_error()) {
-            failures[n] = net::explain(reply);
-        } else {
-            ++well;
-        }
-    }
-    if (well >= core::majority(all.size())) return;
-    runtime::raise(runtime::summarize_failures(engine, failures, 0, 0));
+void require_majority(runtime::engine& engine, const runtime::electorate& whom,
+                      const answers& all) {
+    const runtime::tally said(whom, all, runtime::read_answer);
+    if (!said.carried()) runtime::raise(said.why_silent(engine));
 }
 
 std::string full_key(client& through, std::string_view key) {
@@ -109,11 +106,12 @@ std::optional<std::string> redisson_owner(runtime::engine& engine, core::node_in
 }
 
 /// What each node has at the key, as far as it can be an owner.
-answers read_owners(runtime::engine& engine, const std::string& name) {
-    auto owners = ask(engine, read_start(name, max_owner_bytes));
+answers read_owners(runtime::engine& engine, const runtime::electorate& whom,
+                    const std::string& name) {
+    auto owners = ask(engine, whom, read_start(name, max_owner_bytes));
     for (std::size_t n = 0; n < owners.size(); ++n) {
         if (text_of(owners[n]) == nullptr) continue;
-        const core::node_index node{static_cast<std::uint8_t>(n)};
+        const auto node = whom.node_of({static_cast<std::uint8_t>(n)});
         const resp::view reply(*text_of(owners[n]));
         if (!reply.is_error() || net::explain(reply).code != errc::wrong_type) continue;
         auto found = redisson_owner(engine, node, name);
@@ -129,14 +127,14 @@ std::int64_t milliseconds_left(const runtime::query::answer& ttl) {
 
 /// The range of a missing key is that of an empty value, which keeps everybody out. What is empty
 /// and has a ttl may also have come in between, so that is looked at once more.
-void look_again_at_empty(runtime::engine& engine, const std::string& name, answers& owners,
-                         const answers& ttls) {
+void look_again_at_empty(runtime::engine& engine, const runtime::electorate& whom,
+                         const std::string& name, answers& owners, const answers& ttls) {
     for (std::size_t n = 0; n < owners.size(); ++n) {
         if (text_of(owners[n]) == nullptr || milliseconds_left(ttls[n]) == -2) continue;
         const resp::view reply(*text_of(owners[n]));
         if (reply.is_error() || !reply.text().empty()) continue;
-        owners[n] =
-            ask_one(engine, {static_cast<std::uint8_t>(n)}, read_start(name, max_owner_bytes));
+        owners[n] = ask_one(engine, whom.node_of({static_cast<std::uint8_t>(n)}),
+                            read_start(name, max_owner_bytes));
     }
 }
 
@@ -183,34 +181,36 @@ std::optional<milliseconds> quarantine_of(net::node& node, core::time_point now)
 }
 
 /// Until so few are in it that the others are a majority. Those out of reach may come back.
-std::optional<milliseconds> common_quarantine(runtime::engine& engine) {
+std::optional<milliseconds> common_quarantine(runtime::engine& engine,
+                                              const runtime::electorate& whom) {
     const auto lock = engine.lock();
     const auto now = engine.now();
     std::vector<core::duration> left;
-    for (std::size_t n = 0; n < engine.node_count(); ++n) {
-        const auto each = quarantine_of(engine.node({static_cast<std::uint8_t>(n)}), now);
+    whom.nodes().for_each([&](core::node_index node) {
+        const auto each = quarantine_of(engine.node(node), now);
         if (each) left.emplace_back(*each);
-    }
-    const auto until = core::summarize({.remaining = left, .nodes = engine.node_count()});
+    });
+    const auto until = core::summarize({.remaining = left, .nodes = whom.size()});
     if (until.remaining < core::duration{0}) return std::nullopt;
     return std::chrono::ceil<milliseconds>(until.remaining);
 }
 
-void note_quarantines(lock_status& status, runtime::engine& engine) {
-    status.quarantine = common_quarantine(engine);
+void note_quarantines(lock_status& status, runtime::engine& engine,
+                      const runtime::electorate& whom) {
+    status.quarantine = common_quarantine(engine, whom);
     const auto lock = engine.lock();
     for (std::size_t n = 0; n < status.views.size(); ++n) {
-        status.views[n].quarantine =
-            quarantine_of(engine.node({static_cast<std::uint8_t>(n)}), engine.now());
+        auto& node = engine.node(whom.node_of({static_cast<std::uint8_t>(n)}));
+        status.views[n].quarantine = quarantine_of(node, engine.now());
     }
 }
 
-/// `name` is the whole key, with the client's prefix.
 lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
-    auto owners = read_owners(engine, name);
-    require_majority(engine, owners);
-    const auto ttls = ask(engine, {"PTTL", name});
-    look_again_at_empty(engine, name, owners, ttls);
+    const auto whom = voters_of(engine, name);
+    auto owners = read_owners(engine, whom, name);
+    require_majority(engine, whom, owners);
+    const auto ttls = ask(engine, whom, {"PTTL", name});
+    look_again_at_empty(engine, whom, name, owners, ttls);
     const bool ttl_known = std::any_of(ttls.begin(), ttls.end(), [](const auto& ttl) {
         return text_of(ttl) != nullptr && !resp::view(*text_of(ttl)).is_error();
     });
@@ -218,18 +218,18 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
                        .ttl_known = ttl_known,
                        .nodes = owners.size()};
     for (std::size_t n = 0; n < owners.size(); ++n) {
-        status.views.push_back(
-            view_of(engine.node({static_cast<std::uint8_t>(n)}).name(), owners[n], ttls[n]));
+        status.views.push_back(view_of(
+            engine.node(whom.node_of({static_cast<std::uint8_t>(n)})).name(), owners[n], ttls[n]));
     }
     elect_holder(status);
-    status.token = highest_counter(ask(engine, {"GET", runtime::wire::counter_key(name)}));
-    note_quarantines(status, engine);
+    status.token = highest_counter(ask(engine, whom, {"GET", kinds::counter_key(name)}));
+    note_quarantines(status, engine, whom);
     return status;
 }
 
 /// `a list, ` as the first node that says so calls it; empty: none does.
 std::string kind_of(runtime::engine& engine, const std::string& name) {
-    for (const auto& answer : ask(engine, {"TYPE", name})) {
+    for (const auto& answer : ask(engine, voters_of(engine, name), {"TYPE", name})) {
         if (text_of(answer) == nullptr || resp::view(*text_of(answer)).is_error()) continue;
         const auto said = resp::view(*text_of(answer)).text();
         if (said == "none" || said == "string") continue;
@@ -240,13 +240,14 @@ std::string kind_of(runtime::engine& engine, const std::string& name) {
 
 /// Whether any node has it for an owner of ours. Of all else as little is read as shows that.
 bool is_ours(runtime::engine& engine, const std::string& name) {
-    const auto starts = ask(engine, read_start(name, owner_start.size()));
+    const auto whom = voters_of(engine, name);
+    const auto starts = ask(engine, whom, read_start(name, owner_start.size()));
     const bool ours = std::any_of(starts.begin(), starts.end(), [](const auto& answer) {
         return text_of(answer) != nullptr && resp::view(*text_of(answer)).text() == owner_start;
     });
     if (ours) return true;
     try {
-        require_majority(engine, starts);
+        require_majority(engine, whom, starts);
     } catch (const std::system_error& error) {
         if (error.code() != errc::wrong_type) throw;  // no string any more, and so no lock
     }
@@ -260,15 +261,14 @@ bool is_ours(runtime::engine& engine, const std::string& name) {
 
 /// Throws where other clients agreed on another max_ttl: a longer ttl than theirs would outlast the
 /// quarantine of a server that forgot.
-void require_agreement(client& through) {
-    auto& engine = engine_of(through);
-    require_majority(engine, ask(engine, {"PING"}));
+void require_agreement(runtime::engine& engine, const runtime::electorate& whom) {
+    require_majority(engine, whom, ask(engine, whom, {"PING"}));
     const auto lock = engine.lock();
-    for (std::size_t n = 0; n < engine.node_count(); ++n) {
-        auto& node = engine.node({static_cast<std::uint8_t>(n)});
+    whom.nodes().for_each([&](core::node_index which) {
+        auto& node = engine.node(which);
         const bool differs = node.judge().reason() == core::judge::flaw::other_max_ttl;
         if (node.ready() && differs) raise_from(node, node.disagreement(*node.said().enlisted));
-    }
+    });
 }
 
 /// The glob that matches this text alone.
@@ -300,7 +300,8 @@ void scan(runtime::engine& engine, core::node_index node, const std::string& glo
     } while (cursor != "0");
 }
 
-/// The keys that match, of as many nodes as can be asked. Throws where those are fewer than
+/// The keys that match, of as many of all nodes as can be asked: which keys there are is no
+/// question to those who vote on one of them. Throws where those are fewer than
 /// `enough`.
 std::unordered_set<std::string> scan_enough(runtime::engine& engine, const std::string& glob,
                                             std::size_t enough) {
@@ -351,24 +352,19 @@ class onlooker {
 
 /// Whether a majority has done it for the owner; false: so many say that it is not that owner's
 /// that none can. Throws where too few could say.
-bool done_for_owner(client& through, const runtime::query::writer& request) {
+bool done_for_owner(client& through, const runtime::plan& what,
+                    const runtime::query::writer& request) {
     auto& engine = engine_of(through);
     auto lock = engine.lock();
-    const auto all = runtime::query::run(engine, lock, request);
+    const auto whom = engine.voters_of(what.keys.lock);
+    const auto all = runtime::query::run(engine, whom, lock, request);
     lock.unlock();
-    std::size_t done = 0;
-    std::size_t disowned = 0;
-    for (const auto& answer : all) {
-        if (text_of(answer) == nullptr) continue;
-        const auto said = runtime::wire::read_ownership(resp::view(*text_of(answer)));
-        const auto* ownership = std::get_if<runtime::wire::ownership>(&said);
-        if (ownership == nullptr) continue;
-        ++(*ownership == runtime::wire::ownership::ours ? done : disowned);
-    }
-    const auto quorum = core::majority(all.size());
-    if (done >= quorum) return true;
-    if (disowned > all.size() - quorum) return false;
-    require_majority(engine, all);
+    const runtime::tally said(whom, all, [&](resp::view reply) {
+        return runtime::opinion_of(what.kind->read_ownership(reply));
+    });
+    if (said.carried()) return true;
+    if (said.refused()) return false;
+    require_majority(engine, whom, all);
     throw std::system_error(errc::unreachable, "too few servers could say");
 }
 
@@ -387,7 +383,8 @@ lock_status inspect(client& through, std::string_view key) {
 }
 
 std::optional<milliseconds> quarantine(client& through) {
-    return common_quarantine(engine_of(through));
+    auto& engine = engine_of(through);
+    return common_quarantine(engine, runtime::electorate(engine.all_nodes()));
 }
 
 std::vector<std::string> server_names(client& through) {
@@ -403,7 +400,9 @@ std::vector<std::string> server_names(client& through) {
 void list(client& through, std::string_view glob, const lock_visitor& visit) {
     auto& engine = engine_of(through);
     const auto pattern = literally(through.settings().prefix) + std::string(glob);
-    visit_locks(engine, scan_enough(engine, pattern, core::majority(engine.node_count())), visit);
+    visit_locks(engine,
+                scan_enough(engine, pattern, runtime::electorate(engine.all_nodes()).majority()),
+                visit);
 }
 
 void list_everywhere(client& through, const lock_visitor& visit) {
@@ -427,9 +426,9 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
         runtime::raise(operation->last_failure());
     }
     // Servers do not tell a connection of what it changed itself.
-    for (std::size_t n = 0; n < engine.node_count(); ++n) {
-        engine.waiting().told(plan->keys.lock, {static_cast<std::uint8_t>(n)}, engine.now());
-    }
+    engine.voters_of(plan->keys.lock).nodes().for_each([&](core::node_index node) {
+        engine.waiting().told(plan->keys.lock, node, engine.now());
+    });
     engine.submit();
     return detail::to_public(operation->outcome());
 }
@@ -439,10 +438,10 @@ std::optional<clock::time_point> renew(client& through, std::string_view key,
     acquire_options how;
     how.ttl = ttl;
     const auto plan = runtime::make_plan(through.settings(), key, how);
-    require_agreement(through);
+    require_agreement(engine_of(through), voters_of(engine_of(through), plan->keys.lock));
     const auto sent = engine_of(through).now();
-    const bool extended = done_for_owner(through, [&](std::string& out, bool by_text) {
-        runtime::wire::extend(out, by_text, plan->keys, owner, ttl, plan->retention);
+    const bool extended = done_for_owner(through, *plan, [&](std::string& out, bool by_text) {
+        plan->kind->extend(out, by_text, plan->claim_by(owner));
     });
     if (!extended) return std::nullopt;
     return plan->timing.valid_until(sent);
@@ -454,10 +453,11 @@ bool linger(client& through, std::string_view key, std::string_view owner, milli
                                 "a lock lingers for 1ms to " + format_duration(longest_time));
     }
     const auto plan = runtime::make_plan(through.settings(), key);
-    const auto retention = std::max<core::duration>(plan->retention, how_long);
-    return done_for_owner(through, [&](std::string& out, bool) {
-        runtime::wire::linger(out, plan->keys, owner, how_long, retention);
-    });
+    auto claim = plan->claim_by(owner);
+    claim.ttl = how_long;
+    claim.retention = std::max<core::duration>(plan->retention, how_long);
+    return done_for_owner(through, *plan,
+                          [&](std::string& out, bool) { plan->kind->linger(out, claim); });
 }
 
 }  // namespace holdfast

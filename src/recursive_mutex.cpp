@@ -84,6 +84,15 @@ bool recursive_mutex::try_lock(std::error_code& error) {
     return detail::catching(error, [this] { return try_lock(); });
 }
 
+bool recursive_mutex::lock_until(clock::time_point when) {
+    return reenter() || enter(inner_.try_lock_until(when));
+}
+
+bool recursive_mutex::lock_until(clock::time_point when, std::error_code& error) {
+    error.clear();
+    return reenter() || enter(inner_.try_lock_until(when, error));
+}
+
 void recursive_mutex::unlock() noexcept {
     if (in_child(inner_) || depth() == 0 || depths_->leave() == 0)
         inner_.unlock();  // reports what is not held

@@ -15,47 +15,6 @@ namespace {
                                             (foreseen ? ", as announced by its stop_token" : ""));
 }
 
-// Whether it was sent. Otherwise every node is owed it.
-bool send_release(runtime::hold& which, runtime::releasing::listener done,
-                  clock::time_point now) noexcept {
-    auto& engine = which.through();
-    try {
-        runtime::releasing::start(engine,
-                                  {.what = which.shared_plan(),
-                                   .owner = which.shared_owner(),
-                                   .key_gone_at = which.key_gone_at()},
-                                  now, std::move(done));
-        return true;
-    } catch (const std::bad_alloc&) {
-        for (std::size_t n = 0; n < engine.node_count(); ++n) {
-            engine.owed().owe({static_cast<std::uint8_t>(n)}, which.shared_plan(), which.owner(),
-                              which.key_gone_at());
-        }
-        return false;
-    }
-}
-
-}  // namespace
-
-parting begin_release(runtime::hold& which, runtime::releasing::listener done) noexcept {
-    const auto now = which.through().now();
-    const auto left = which.estate(now);
-    if (!which.end(now)) return parting::ended_before;
-    which.disown();
-    auto& engine = which.through();
-    if (which.pass_on(left, now)) {
-        ++engine.counters().released;
-        return parting::passed_on;
-    }
-    const bool sent = send_release(which, std::move(done), now);
-    // Whoever waits in this process asks now, in the same write, behind the release.
-    which.vacate(now);
-    engine.submit();
-    return sent ? parting::sent : parting::owed;
-}
-
-namespace {
-
 // Throws std::bad_alloc before anything was begun, where this thread has never waited before.
 release_result release_and_wait(runtime::hold& which) {
     auto& engine = which.through();
@@ -67,20 +26,20 @@ release_result release_and_wait(runtime::hold& which) {
             last{};  // memory goes back where it came from
     } here{engine.driving()};
     // One reference: more would not fit into the function without an allocation.
-    const auto how = begin_release(which, [&here](const runtime::releasing& done) {
+    const auto how = which.release([&here](const runtime::releasing& done) {
         here.last = &done;
         here.driving.finished(here.caller);
     });
-    if (how != parting::sent) return to_public(how);
+    if (how != runtime::parting::sent) return to_public(how);
     here.driving.wait(lock, here.caller);
     return to_public(here.last->outcome());
 }
 
-parting release_unawaited(runtime::hold& which) noexcept {
+runtime::parting release_unawaited(runtime::hold& which) noexcept {
     auto& engine = which.through();
     const auto lock = engine.lock();
-    const auto how = begin_release(which, {});
-    if (how == parting::sent) engine.driving().attend_by(engine.overdue_at());
+    const auto how = which.release({});
+    if (how == runtime::parting::sent) engine.driving().attend_by(engine.overdue_at());
     return how;
 }
 
@@ -92,7 +51,7 @@ release_result release(runtime::hold& which) noexcept {
         return release_and_wait(which);
     } catch (const std::bad_alloc&) {
         const auto how = release_unawaited(which);
-        return how == parting::sent ? release_result::unknown : to_public(how);
+        return how == runtime::parting::sent ? release_result::unknown : to_public(how);
     }
 }
 
@@ -111,14 +70,13 @@ void detach(runtime::hold& which) noexcept {
     auto& engine = which.through();
     if (engine.in_child()) return;
     const auto lock = engine.lock();
-    const auto now = engine.now();
-    if (which.end(now)) which.vacate(now);
-    engine.submit();
+    which.detach();
 }
 
-release_result to_public(parting how) {
-    if (how == parting::owed) return release_result::unknown;
-    return how == parting::passed_on ? release_result::released : release_result::already_lost;
+release_result to_public(runtime::parting how) {
+    if (how == runtime::parting::owed) return release_result::unknown;
+    return how == runtime::parting::passed_on ? release_result::released
+                                              : release_result::already_lost;
 }
 
 release_result to_public(core::release::verdict outcome) {

@@ -10,22 +10,12 @@
 /// How leases end and are extended: shared by lease, mutex and the asynchronous operations.
 namespace holdfast::detail {
 
-enum class parting : std::uint8_t {
-    ended_before,  // nothing was done
-    passed_on,     // to the next in line of this process: nothing was sent
-    sent,          // to the servers; the listener will be told the outcome
-    owed,          // there was no memory to send it: it will be, while the key may stand
-};
-
-/// Ends the lease. `done` may be empty. REQUIRES: the lock held.
-parting begin_release(runtime::hold& which, runtime::releasing::listener done) noexcept;
-
 release_result release(runtime::hold& which) noexcept;  // and waits
 void let_go(runtime::hold& which) noexcept;             // waits if its options say so
 void detach(runtime::hold& which) noexcept;
 
 release_result to_public(core::release::verdict outcome);
-release_result to_public(parting how);  // REQUIRES: not sent
+release_result to_public(runtime::parting how);  // REQUIRES: not sent
 
 /// Throws errc::forked.
 void check_process(const runtime::engine& through);

@@ -94,15 +94,15 @@ void find_commands(interview& with, const std::vector<right>& wanted,
 }  // namespace
 
 lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
-                                   const runtime::wire::keys& lock, bool guarded) {
+                                   const kinds::keys& lock, bool guarded) {
     lacking_rights found;
     const std::string ours = "~holdfast:*";
     if (!may_use(with, lock.lock)) {
         note(found.to_lock, prefix.empty() ? ours : "~" + escaped(prefix) + "*");
     }
-    for (const auto& key : {runtime::wire::counter_key(lock.lock), std::string(core::record_key),
-                            std::string(core::life_key), std::string(core::marker_key),
-                            std::string(core::quarantine_key)}) {
+    for (const auto& key :
+         {kinds::counter_key(lock.lock), std::string(core::record_key), std::string(core::life_key),
+          std::string(core::marker_key), std::string(core::quarantine_key)}) {
         if (!may_use(with, key)) note(found.to_lock, ours);
     }
     find_commands(with, rights_to_lock(lock.lock, guarded), found.to_lock);

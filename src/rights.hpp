@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "interview.hpp"
-#include "runtime/wire.hpp"
+#include "kinds/keys.hpp"
 
 namespace holdfast::detail {
 
@@ -17,6 +17,6 @@ struct lacking_rights {
 /// Tries a harmless form of every command that a fenced lock is made of, and every kind of key.
 /// `prefix` is what all of the client's keys begin with; `lock` is one of them.
 lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
-                                   const runtime::wire::keys& lock, bool guarded);
+                                   const kinds::keys& lock, bool guarded);
 
 }  // namespace holdfast::detail

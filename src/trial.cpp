@@ -9,8 +9,6 @@
 namespace holdfast::detail {
 namespace {
 
-namespace wire = runtime::wire;
-
 // Longer than the slowest round trips. What is left if this process dies half-way goes away then.
 constexpr std::chrono::seconds trial_ttl{10};
 
@@ -21,7 +19,7 @@ trial_lock failed(const net::failure& why) { return {why.code, why.message}; }
 /// What an answer says; the trial goes on where it says that all is well.
 class steps {
   public:
-    steps(interview& with, const wire::keys& lock, std::string owner)
+    steps(interview& with, const kinds::keys& lock, std::string owner)
         : with_(with), lock_(lock), owner_(std::move(owner)) {}
 
     // Every connection reads it before it asks for anything.
@@ -35,56 +33,59 @@ class steps {
     }
 
     trial_lock acquire() {
-        const auto reply = with_.ask([this](std::string& out, bool by_text) {
-            wire::acquire(out, by_text, lock_, owner_, trial_ttl, trial_ttl, 1, 0);
-        });
+        const auto reply = with_.ask(
+            [this](std::string& out, bool by_text) { kind_.acquire(out, by_text, claim(), {}); });
         if (!reply) return failed(with_.failure());
-        const auto answer = wire::read_acquire(resp::view(*reply));
+        const auto answer = kind_.read_acquire(resp::view(*reply));
         if (const auto* why = std::get_if<net::failure>(&answer)) return failed(*why);
-        if (std::holds_alternative<wire::granted>(answer)) return {};
+        if (std::holds_alternative<kinds::granted>(answer)) return {};
         return {errc::server_error, "it says that somebody holds " + lock_.lock};
     }
 
     trial_lock extend() {
-        return owned([this](std::string& out, bool by_text) {
-            wire::extend(out, by_text, lock_, owner_, trial_ttl, trial_ttl);
-        });
+        return owned(
+            [this](std::string& out, bool by_text) { kind_.extend(out, by_text, claim()); });
     }
 
     trial_lock release() {
         return owned(
-            [this](std::string& out, bool by_text) { wire::release(out, by_text, lock_, owner_); });
+            [this](std::string& out, bool by_text) { kind_.release(out, by_text, claim()); });
     }
 
     void clean_up() {
         (void)release();
-        (void)with_.ask({"DEL", wire::counter_key(lock_.lock)});
+        (void)with_.ask({"DEL", kinds::counter_key(lock_.lock)});
     }
 
   private:
     trial_lock owned(runtime::query::writer write) {
         const auto reply = with_.ask(std::move(write));
         if (!reply) return failed(with_.failure());
-        const auto answer = wire::read_ownership(resp::view(*reply));
+        const auto answer = kind_.read_ownership(resp::view(*reply));
         if (const auto* why = std::get_if<net::failure>(&answer)) return failed(*why);
-        if (std::get<wire::ownership>(answer) == wire::ownership::ours) return {};
+        if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) return {};
         return {errc::server_error, "it has forgotten " + lock_.lock + " already"};
     }
 
+    [[nodiscard]] kinds::claim claim() const {
+        return {.of = lock_, .owner = owner_, .ttl = trial_ttl, .retention = trial_ttl};
+    }
+
     interview& with_;
-    const wire::keys& lock_;
+    const kinds::kind& kind_ = kinds::exclusive();
+    const kinds::keys& lock_;
     std::string owner_;
 };
 
 }  // namespace
 
-wire::keys trial_keys(runtime::engine& through) {
+kinds::keys trial_keys(runtime::engine& through) {
     std::string digits(random_digits, '0');
     through.chance_source().hex(digits.data(), digits.size());
     return {.lock = through.settings().prefix + "holdfast:doctor:" + digits};
 }
 
-trial_lock try_lock_at(interview& with, const wire::keys& lock) {
+trial_lock try_lock_at(interview& with, const kinds::keys& lock) {
     auto& engine = with.engine();
     steps trial(with, lock,
                 runtime::make_owner_token(engine.chance_source(), engine.signature(), "doctor"));

@@ -4,15 +4,15 @@
 
 #include "holdfast/operate.hpp"
 #include "interview.hpp"
-#include "runtime/wire.hpp"
+#include "kinds/keys.hpp"
 
 namespace holdfast::detail {
 
 /// The keys of a lock that nobody else asks for.
-runtime::wire::keys trial_keys(runtime::engine& through);
+kinds::keys trial_keys(runtime::engine& through);
 
 /// Takes the lock with a fencing token, extends and releases it, by the scripts that do so for any
 /// other lock. Leaves nothing behind, whatever comes of it.
-trial_lock try_lock_at(interview& with, const runtime::wire::keys& lock);
+trial_lock try_lock_at(interview& with, const kinds::keys& lock);
 
 }  // namespace holdfast::detail

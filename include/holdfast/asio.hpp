@@ -13,10 +13,12 @@
 #include <utility>
 
 #include "holdfast/detail/async.hpp"
+#include "holdfast/detail/lockable.hpp"
 #include "holdfast/lease.hpp"
 #include "holdfast/mutex.hpp"
 
-/// The operations of mutex and lease as Asio asynchronous operations.
+/// The operations of locks and leases as Asio asynchronous operations; of all kinds of locks as of
+/// mutex.
 ///
 ///   mutex::async_acquire(token)                         void(std::exception_ptr, acquisition)
 ///   mutex::async_try_acquire_for(wait, token)           the same
@@ -96,7 +98,7 @@ void initiate(Handler&& handler, Start&& start, None... none) {
 /// Acquires until `deadline()`, which is asked when the operation starts: it may be long after the
 /// call.
 template <typename Deadline, typename CompletionToken>
-auto async_acquire_until(mutex& which, Deadline deadline, const acquire_options& how,
+auto async_acquire_until(lockable& which, Deadline deadline, const acquire_options& how,
                          CompletionToken&& token) {
     return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, acquisition)>(
         [&which, deadline](auto handler, acquire_options options) {
@@ -113,41 +115,42 @@ auto async_acquire_until(mutex& which, Deadline deadline, const acquire_options&
 }  // namespace detail
 
 template <typename CompletionToken>
-auto mutex::async_acquire(const acquire_options& how, CompletionToken&& token) {
+auto detail::lockable::async_acquire(const acquire_options& how, CompletionToken&& token) {
     return detail::async_acquire_until(
         *this, [] { return clock::time_point::max(); }, how, std::forward<CompletionToken>(token));
 }
 
 template <typename CompletionToken>
-auto mutex::async_acquire(CompletionToken&& token) {
+auto detail::lockable::async_acquire(CompletionToken&& token) {
     return async_acquire(how(), std::forward<CompletionToken>(token));
 }
 
 template <typename Rep, typename Period, typename CompletionToken>
-auto mutex::async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
-                                  const acquire_options& how, CompletionToken&& token) {
+auto detail::lockable::async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                             const acquire_options& how, CompletionToken&& token) {
     return detail::async_acquire_until(
         *this, [wait] { return detail::from_now(wait); }, how,
         std::forward<CompletionToken>(token));
 }
 
 template <typename Rep, typename Period, typename CompletionToken>
-auto mutex::async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
-                                  CompletionToken&& token) {
+auto detail::lockable::async_try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
+                                             CompletionToken&& token) {
     return async_try_acquire_for(wait, how(), std::forward<CompletionToken>(token));
 }
 
 template <typename Clock, typename Duration, typename CompletionToken>
-auto mutex::async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
-                                    const acquire_options& how, CompletionToken&& token) {
+auto detail::lockable::async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
+                                               const acquire_options& how,
+                                               CompletionToken&& token) {
     return detail::async_acquire_until(
         *this, [when] { return detail::on_our_clock(when); }, how,
         std::forward<CompletionToken>(token));
 }
 
 template <typename Clock, typename Duration, typename CompletionToken>
-auto mutex::async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
-                                    CompletionToken&& token) {
+auto detail::lockable::async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
+                                               CompletionToken&& token) {
     return async_try_acquire_until(when, how(), std::forward<CompletionToken>(token));
 }
 

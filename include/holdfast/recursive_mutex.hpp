@@ -1,5 +1,6 @@
 #pragma once
 
+#include "holdfast/detail/timed.hpp"
 #include "holdfast/mutex.hpp"
 
 namespace holdfast {
@@ -10,7 +11,7 @@ namespace holdfast {
 /// Its members do what mutex's of the same name do. There are none that return leases: whoever
 /// wants them has no use for counting. Locking again does not look at the deadline: ask current()
 /// whether what this thread holds is still valid.
-class recursive_mutex {
+class recursive_mutex : public detail::timed<recursive_mutex> {
   public:
     recursive_mutex(client& through, std::string key, acquire_options how = {});
     recursive_mutex(const recursive_mutex&) = delete;
@@ -21,26 +22,6 @@ class recursive_mutex {
     void lock(std::error_code& error);
     bool try_lock();
     bool try_lock(std::error_code& error);
-
-    template <typename Rep, typename Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-        return reenter() || enter(inner_.try_lock_for(wait));
-    }
-    template <typename Rep, typename Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period>& wait, std::error_code& error) {
-        error.clear();
-        return reenter() || enter(inner_.try_lock_for(wait, error));
-    }
-    template <typename Clock, typename Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when) {
-        return reenter() || enter(inner_.try_lock_until(when));
-    }
-    template <typename Clock, typename Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when,
-                        std::error_code& error) {
-        error.clear();
-        return reenter() || enter(inner_.try_lock_until(when, error));
-    }
 
     void unlock() noexcept;
     void unlock(std::error_code& error) noexcept;
@@ -53,6 +34,10 @@ class recursive_mutex {
   private:
     class depths;
 
+    friend class detail::timed<recursive_mutex>;
+
+    bool lock_until(clock::time_point when);
+    bool lock_until(clock::time_point when, std::error_code& error);
     bool reenter();
     bool enter(bool locked);
 

@@ -133,15 +133,15 @@ void caller::send_release() {
     const auto gone_at = process_.when(hold_->key_gone_at());
     const auto lock = engine.lock();
     engine.begin_unattended();
-    const auto how = detail::begin_release(*hold_, [this](const runtime::releasing& over) {
+    const auto how = hold_->release([this](const runtime::releasing& over) {
         outcome_ = over.outcome();
         client_.engine()->end_unattended();
         client_.engine()->driving().call_back(left_);
     });
-    if (how != detail::parting::passed_on) {
+    if (how != runtime::parting::passed_on) {
         checkers_.over(holder_, process_.now(), gone_at, false);
     }
-    if (how != detail::parting::sent) {
+    if (how != runtime::parting::sent) {
         outcome_ = core::release::verdict::none;
         engine.end_unattended();
         engine.driving().call_back(left_);

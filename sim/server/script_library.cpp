@@ -9,8 +9,9 @@ namespace holdfast::sim {
 // In the order of how often they are asked for: they are looked for one by one.
 script_library::script_library() {
     for (const auto* ours :
-         {&scripts::acquire, &scripts::release, &scripts::extend, &scripts::commit,
-          &scripts::enlist, &scripts::linger, &scripts::force}) {
+         {&scripts::exclusive::acquire, &scripts::exclusive::release, &scripts::exclusive::extend,
+          &scripts::exclusive::commit, &scripts::enlist, &scripts::exclusive::linger,
+          &scripts::exclusive::force}) {
         all_.push_back({.name = ours->name,
                         .sha1 = std::string(ours->sha1),
                         .text = std::string(ours->text),

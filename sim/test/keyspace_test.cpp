@@ -88,15 +88,18 @@ rc::Gen<command> any_script() {
             const std::string kept = "3600000";
             const list record{"record", "life", "marker", "quarantine"};  // nobody else's
             switch (which) {
-                case 0: return eval(scripts::acquire.text, {"a"}, {who, span});
+                case 0: return eval(scripts::exclusive::acquire.text, {"a"}, {who, span});
                 case 1:
-                    return eval(scripts::acquire.text, {"a", "{a}f"}, {who, span, kept, "3", "0"});
+                    return eval(scripts::exclusive::acquire.text, {"a", "{a}f"},
+                                {who, span, kept, "3", "0"});
                 case 2:
-                    return eval(scripts::acquire.text, {"a", "{a}f"},
+                    return eval(scripts::exclusive::acquire.text, {"a", "{a}f"},
                                 {who, span, kept, "1", std::to_string(text.size() * 1000)});
-                case 3: return eval(scripts::commit.text, {"a", "{a}f"}, {who, text, kept});
-                case 4: return eval(scripts::extend.text, {"a", "{a}f"}, {who, span, kept});
-                case 5: return eval(scripts::release.text, {"a"}, {who});
+                case 3:
+                    return eval(scripts::exclusive::commit.text, {"a", "{a}f"}, {who, text, kept});
+                case 4:
+                    return eval(scripts::exclusive::extend.text, {"a", "{a}f"}, {who, span, kept});
+                case 5: return eval(scripts::exclusive::release.text, {"a"}, {who});
                 case 6: return eval(scripts::enlist.text, record, {who, text, "0", span, "9"});
                 case 7: return eval(scripts::enlist.text, record, {who, text, "1", "0", "9"});
                 case 8: return eval(scripts::enlist.text, record, {who, text, "1", "", "9"});

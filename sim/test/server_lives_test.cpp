@@ -30,11 +30,11 @@ const batch& of_any_kind() {
         {"CLIENT", "SETNAME", "x"},
         {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"},
         {"CLIENT", "CACHING", "YES"},
-        {"SCRIPT", "LOAD", std::string(scripts::release.text)},
-        {"SCRIPT", "EXISTS", std::string(scripts::release.sha1)},
-        {"EVALSHA", std::string(scripts::release.sha1), "1", "k", "nobody"},
-        {"EVALSHA", std::string(scripts::release.sha1), "1", "k", "v"},
-        {"EVAL", std::string(scripts::acquire.text), "1", "k", "me", "100000"},
+        {"SCRIPT", "LOAD", std::string(scripts::exclusive::release.text)},
+        {"SCRIPT", "EXISTS", std::string(scripts::exclusive::release.sha1)},
+        {"EVALSHA", std::string(scripts::exclusive::release.sha1), "1", "k", "nobody"},
+        {"EVALSHA", std::string(scripts::exclusive::release.sha1), "1", "k", "v"},
+        {"EVAL", std::string(scripts::exclusive::acquire.text), "1", "k", "me", "100000"},
         {"EVAL", "return redis.call('GET', 'k')", "0"},
         {"EVAL", "\nreturn redis.pcall('SET', 'k', 'w')", "0"},
         {"FLUSHALL"},
@@ -232,7 +232,7 @@ TEST(life, ends_with_a_crash_that_leaves_as_much_as_it_is_told) {
                                       std::pair{server::memory::none, "$-1\r\n"}}) {
         lonely_server one;
         one.write_in_three_moments();
-        one.ask({"SCRIPT", "LOAD", std::string(scripts::release.text)});
+        one.ask({"SCRIPT", "LOAD", std::string(scripts::exclusive::release.text)});
         const auto before = one.present();
         one.subject.crash(left, 2);
         EXPECT_FALSE(one.subject.up());
@@ -241,7 +241,8 @@ TEST(life, ends_with_a_crash_that_leaves_as_much_as_it_is_told) {
         EXPECT_EQ(difference(before, one.present()), "another run, new id, no second one");
         one.here = one.subject.open();
         EXPECT_EQ(one.ask({"GET", "k"}), value);
-        const auto evalsha = command{"EVALSHA", std::string(scripts::release.sha1), "1", "k", "x"};
+        const auto evalsha =
+            command{"EVALSHA", std::string(scripts::exclusive::release.sha1), "1", "k", "x"};
         EXPECT_TRUE(one.ask(evalsha).starts_with("-NOSCRIPT"));
     }
 }
@@ -290,16 +291,17 @@ TEST(life, in_step_by_what_was_missing_tells_nobody) {
 }
 
 const batch& a_connection() {
-    static const batch all{{"HELLO", "3"},
-                           {"CLIENT", "SETNAME", "x"},
-                           {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"},
-                           {"INFO"},
-                           {"SCRIPT", "LOAD", std::string(scripts::acquire.text)},
-                           {"EVAL", std::string(scripts::enlist.text), "4", "r", "l", "m", "q",
-                            "run", "id", "1", "", "9"},
-                           {"EVALSHA", std::string(scripts::acquire.sha1), "1", "k", "me", "1000"},
-                           {"INFO", "replication"},
-                           {"TIME"}};
+    static const batch all{
+        {"HELLO", "3"},
+        {"CLIENT", "SETNAME", "x"},
+        {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"},
+        {"INFO"},
+        {"SCRIPT", "LOAD", std::string(scripts::exclusive::acquire.text)},
+        {"EVAL", std::string(scripts::enlist.text), "4", "r", "l", "m", "q", "run", "id", "1", "",
+         "9"},
+        {"EVALSHA", std::string(scripts::exclusive::acquire.sha1), "1", "k", "me", "1000"},
+        {"INFO", "replication"},
+        {"TIME"}};
     return all;
 }
 
@@ -330,7 +332,7 @@ TEST(refusal, knows_the_handshake_from_what_follows_it) {
               (std::vector<bool>{true, true, true, true, true, true, false, false, false}));
     EXPECT_EQ(names[2], "client|tracking");
     one.here = one.subject.open();
-    one.ask({"EVAL", std::string(scripts::linger.text), "1", "k", "me", "1000"});
+    one.ask({"EVAL", std::string(scripts::exclusive::linger.text), "1", "k", "me", "1000"});
     EXPECT_FALSE(in_handshake.back());
 }
 
@@ -352,7 +354,7 @@ TEST(listener, hears_what_ran_and_whose_the_lock_was) {
     lonely_server one;
     notes heard;
     one.subject.listen(&heard);
-    const std::string release(scripts::release.text);
+    const std::string release(scripts::exclusive::release.text);
     one.ask({"SET", "k", "alice", "NX", "PX", "1000"});
     one.ask({"EVAL", release, "1", "k", "bob"});
     one.ask({"EVAL", release, "1", "k", "alice"});

@@ -11,8 +11,8 @@ namespace {
 constexpr keyspace::wall_time now{1'700'000'000'000'000};
 
 batch conversation() {
-    const std::string acquire(scripts::acquire.text);
-    const std::string digest(scripts::acquire.sha1);
+    const std::string acquire(scripts::exclusive::acquire.text);
+    const std::string digest(scripts::exclusive::acquire.sha1);
     return {{"HELLO", "3"},
             {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"},
             {"SET", "k", std::string("a\r\n$3\r\n\0b", 10)},

@@ -196,8 +196,8 @@ TEST_F(answers, of_any_script_are_those_of_a_real_server) {
 }
 
 TEST_F(answers, about_the_cache_of_scripts_are_those_of_a_real_server) {
-    const auto script = text_of(scripts::release);
-    const auto digest = digest_of(scripts::release);
+    const auto script = text_of(scripts::exclusive::release);
+    const auto digest = digest_of(scripts::exclusive::release);
     in_both_protocols({{"SCRIPT", "FLUSH"},
                        {"EVALSHA", digest, "1", "k", "o"},
                        {"EVALSHA", std::string(40, '0'), "0"},
@@ -230,33 +230,38 @@ TEST_F(answers, of_the_shipped_scripts_are_those_of_a_real_server) {
         return words;
     };
     batch commands{{"FLUSHALL"}};
-    for (const auto* s : {&scripts::acquire, &scripts::commit, &scripts::extend, &scripts::release,
-                          &scripts::enlist, &scripts::force, &scripts::linger}) {
+    for (const auto* s :
+         {&scripts::exclusive::acquire, &scripts::exclusive::commit, &scripts::exclusive::extend,
+          &scripts::exclusive::release, &scripts::enlist, &scripts::exclusive::force,
+          &scripts::exclusive::linger}) {
         commands.push_back({"SCRIPT", "LOAD", text_of(*s)});
     }
     for (const command& words : batch{
-             call(scripts::acquire, {"2", "k", "f", "alice", "100000", kept, "3", floor}),
+             call(scripts::exclusive::acquire,
+                  {"2", "k", "f", "alice", "100000", kept, "3", floor}),
              {"GET", "f"},
-             call(scripts::commit, {"2", "k", "f", "alice", "4000000000000009", kept}),
-             call(scripts::commit, {"2", "k", "f", "bob", "4000000000000019", kept}),
+             call(scripts::exclusive::commit, {"2", "k", "f", "alice", "4000000000000009", kept}),
+             call(scripts::exclusive::commit, {"2", "k", "f", "bob", "4000000000000019", kept}),
              {"GET", "f"},
-             call(scripts::extend, {"2", "k", "f", "alice", "200000", kept}),
-             call(scripts::extend, {"2", "k", "f", "bob", "200000", kept}),
-             call(scripts::linger, {"2", "k", "f", "alice", "300000", kept}),
-             call(scripts::release, {"1", "k", "bob"}),
-             call(scripts::release, {"1", "k", "alice"}),
-             call(scripts::acquire, {"1", "k", "bob", "100000"}),
-             call(scripts::force, {"2", "k", "note", "bob", "100000", "me", "host", "why"}),
+             call(scripts::exclusive::extend, {"2", "k", "f", "alice", "200000", kept}),
+             call(scripts::exclusive::extend, {"2", "k", "f", "bob", "200000", kept}),
+             call(scripts::exclusive::linger, {"2", "k", "f", "alice", "300000", kept}),
+             call(scripts::exclusive::release, {"1", "k", "bob"}),
+             call(scripts::exclusive::release, {"1", "k", "alice"}),
+             call(scripts::exclusive::acquire, {"1", "k", "bob", "100000"}),
+             call(scripts::exclusive::force,
+                  {"2", "k", "note", "bob", "100000", "me", "host", "why"}),
              {"HMGET", "note", "by", "held_by", "reason"},
-             call(scripts::acquire, {"2", "k", "note", "eve", "100000", kept, "1", floor}),
+             call(scripts::exclusive::acquire,
+                  {"2", "k", "note", "eve", "100000", kept, "1", floor}),
              {"EXISTS", "k"},
              {"SET", "f", "no number"},
-             call(scripts::acquire, {"1", "k", "eve", "100000"}),
-             call(scripts::commit, {"2", "k", "f", "eve", "1", kept}),
+             call(scripts::exclusive::acquire, {"1", "k", "eve", "100000"}),
+             call(scripts::exclusive::commit, {"2", "k", "f", "eve", "1", kept}),
              {"DEL", "k"},
              {"HSET", "k", "a", "b"},
-             call(scripts::acquire, {"1", "k", "eve", "100000"}),
-             call(scripts::release, {"1", "k", "eve"}),
+             call(scripts::exclusive::acquire, {"1", "k", "eve", "100000"}),
+             call(scripts::exclusive::release, {"1", "k", "eve"}),
              call(scripts::enlist, {"4", "r", "l", "m", "q", "run", "replication", "0", "", "9"}),
              call(scripts::enlist, {"4", "k", "l", "m", "q", "run", "replication", "0", "", "9"}),
          }) {
@@ -267,7 +272,7 @@ TEST_F(answers, of_the_shipped_scripts_are_those_of_a_real_server) {
 
 TEST_F(answers, of_a_denial_name_the_owner_and_what_is_left) {
     const auto acquire = [](const char* owner) {
-        return command{"EVAL", text_of(scripts::acquire), "1", "k", owner, "100000"};
+        return command{"EVAL", text_of(scripts::exclusive::acquire), "1", "k", owner, "100000"};
     };
     in_both_protocols({{"FLUSHALL"}, acquire("alice"), acquire("bob")}, mask::times);
 }
@@ -372,8 +377,10 @@ TEST(malformed_commands, end_a_connection_as_with_a_real_server) {
 }
 
 TEST(sha1, is_that_of_the_build) {
-    for (const auto* s : {&scripts::acquire, &scripts::commit, &scripts::extend, &scripts::release,
-                          &scripts::enlist, &scripts::force, &scripts::linger}) {
+    for (const auto* s :
+         {&scripts::exclusive::acquire, &scripts::exclusive::commit, &scripts::exclusive::extend,
+          &scripts::exclusive::release, &scripts::enlist, &scripts::exclusive::force,
+          &scripts::exclusive::linger}) {
         EXPECT_EQ(sha1(s->text), s->sha1) << s->name;
     }
     EXPECT_EQ(sha1(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709");

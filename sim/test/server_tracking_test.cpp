@@ -143,7 +143,7 @@ TEST(told_by_later_servers, is_who_read_by_a_script_of_the_keys_that_it_read) {
 }
 
 TEST_F(told, is_who_was_denied_when_the_lock_is_released) {
-    const std::string acquire(scripts::acquire.text);
+    const std::string acquire(scripts::exclusive::acquire.text);
     const auto asks = [&](const char* owner) {
         return script(acquire,
                       {"2", "k", "f", owner, "100000", "3600000", "1", "4000000000000000"});
@@ -151,10 +151,10 @@ TEST_F(told, is_who_was_denied_when_the_lock_is_released) {
     servers.ask(other, {asks("bob")});
     servers.ask(waiter, {asks("alice")}, mask::times);
     servers.ask(waiter, {heed, asks("alice")}, mask::times);
-    servers.ask(other, {script(std::string(scripts::release.text), {"1", "k", "bob"})});
+    servers.ask(other, {script(std::string(scripts::exclusive::release.text), {"1", "k", "bob"})});
     servers.ask(waiter, {heed, asks("alice")});
     servers.ask(other, {heed, asks("bob")}, mask::times);
-    servers.ask(stranger, {script(std::string(scripts::extend.text),
+    servers.ask(stranger, {script(std::string(scripts::exclusive::extend.text),
                                   {"2", "k", "f", "alice", "200000", "3600000"})});
 }
 

@@ -5,15 +5,22 @@
 #include <optional>
 #include <vector>
 
+#include "core/sharing.hpp"
+
 /// The waiters of one process for one key, first come, first served. Only the head contends at
-/// the servers, and only while no lease of this process is believed to hold the key: a thousand
-/// threads cost the servers one contender, and a release and the next attempt share one write.
+/// the servers, and only while it could share the key with every lease of this process that is
+/// believed to hold it: a thousand threads cost the servers one contender, and a release and the
+/// next attempt share one write.
 ///
-///                  holder      line                         whose turn
-///   join           -           appended                     the new one, if alone and no holder
-///   leave          -           taken out                    the next, if the head left; no holder
-///   took           set         it is taken out, if there    nobody
-///   freed          cleared     -                            the head
+///           holders                              line
+///   join    -                                    appended
+///   leave   -                                    taken out
+///   took    added; it ends those that it         taken out, if there
+///           cannot share with
+///   freed   taken out                            -
+///
+/// After each it is the head's turn, if it is compatible with all holders. Whose turn it was before
+/// is not told again.
 namespace holdfast::core {
 
 /// Identifies one waiting caller or one hold within this process.
@@ -27,37 +34,47 @@ class local_line {
     struct place {
         local_id who;
         arrival joined;
+        sharing how{};
         friend bool operator==(const place&, const place&) = default;
     };
 
     /// Returns true if it is this caller's turn at once.
-    bool join(local_id caller) {
-        line_.push_back({caller, ++last_});
-        return !holder_ && line_.size() == 1;
+    bool join(local_id caller, sharing how = alone) {
+        line_.push_back({caller, ++last_, how});
+        return line_.size() == 1 && head();
     }
 
     /// Returns whose turn it is now, if that changed.
     std::optional<local_id> leave(local_id caller) {
-        const bool was_head = !line_.empty() && line_.front().who == caller;
-        take_out(caller);
-        return was_head ? head() : std::nullopt;
+        return change([&] { take_out(caller); });
+    }
+
+    /// So that the next took() needs no memory. One that shares with nobody never does.
+    void reserve(sharing how) {
+        if (first_ && how != alone) more_.reserve(more_.size() + 1);
     }
 
     /// `hold` now holds the key. It may have come by itself (an attempt that does not wait).
-    void took(local_id hold) {
-        holder_ = hold;
-        take_out(hold);
+    /// Returns whose turn it is now, if that changed.
+    std::optional<local_id> took(local_id hold, sharing how = alone) {
+        return change([&] {
+            take_out(hold);
+            forget_if([&](const holding& other) { return !compatible(other.how, how); });
+            if (first_) {
+                more_.push_back({hold, how});
+            } else {
+                first_ = {hold, how};
+            }
+        });
     }
 
     /// The hold was released or lost. Returns whose turn it is now, if that changed. A hold that
     /// has been replaced meanwhile changes nothing.
     std::optional<local_id> freed(local_id hold) {
-        if (holder_ != hold) return std::nullopt;
-        holder_.reset();
-        return head();
+        return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });
     }
 
-    /// Who would be next if the holder let go now.
+    /// Who would be next if the holders let go now.
     [[nodiscard]] std::optional<place> heir() const {
         return line_.empty() ? std::nullopt : std::optional{line_.front()};
     }
@@ -71,21 +88,58 @@ class local_line {
     /// Of whoever joined last, even if it has left since.
     [[nodiscard]] arrival last_arrival() const { return last_; }
 
-    [[nodiscard]] std::optional<local_id> holder() const { return holder_; }
-    [[nodiscard]] bool idle() const { return !holder_ && line_.empty(); }
+    [[nodiscard]] bool holds(local_id who) const {
+        return any_holder([&](const holding& each) { return each.who == who; });
+    }
+    [[nodiscard]] std::size_t holders() const { return first_ ? 1 + more_.size() : 0; }
+    [[nodiscard]] bool idle() const { return !first_ && line_.empty(); }
 
   private:
+    struct holding {
+        local_id who;
+        sharing how;
+    };
+
+    template <typename Test>
+    [[nodiscard]] bool any_holder(Test&& test) const {
+        return first_ && (test(*first_) || std::any_of(more_.begin(), more_.end(), test));
+    }
+
+    /// Whose turn it is: the first in line, unless somebody holds the key who keeps it out.
     [[nodiscard]] std::optional<local_id> head() const {
-        return holder_ || line_.empty() ? std::nullopt : std::optional{line_.front().who};
+        if (line_.empty()) return std::nullopt;
+        const auto& next = line_.front();
+        const bool kept_out =
+            any_holder([&](const holding& each) { return !compatible(each.how, next.how); });
+        return kept_out ? std::nullopt : std::optional{next.who};
+    }
+
+    template <typename Change>
+    std::optional<local_id> change(Change&& make) {
+        const auto before = head();
+        make();
+        const auto after = head();
+        return after == before ? std::nullopt : after;
     }
 
     void take_out(local_id who) {
         std::erase_if(line_, [&](const place& each) { return each.who == who; });
     }
 
+    template <typename Test>
+    void forget_if(Test&& test) {
+        std::erase_if(more_, test);
+        if (!first_ || !test(*first_)) return;
+        first_.reset();
+        if (more_.empty()) return;
+        first_ = more_.back();
+        more_.pop_back();
+    }
+
     std::vector<place> line_;
     arrival last_ = 0;
-    std::optional<local_id> holder_;
+    std::optional<holding> first_;  // of the holders; most have no company, and need no more memory
+    std::vector<holding> more_;
 };
 
 }  // namespace holdfast::core

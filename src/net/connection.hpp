@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "holdfast/clock.hpp"
@@ -53,6 +54,7 @@ class connection final : private transport::events {
         std::string client_name;
         core::judge_policy policy;
         purpose what_for = purpose::lock;
+        std::span<const scripts::script* const> loads{};  // in the handshake
         clock::duration connect_timeout{};
         clock::duration silence_limit{};
     };

@@ -6,7 +6,6 @@
 #include "net/explain.hpp"
 #include "net/supported.hpp"
 #include "resp/encoder.hpp"
-#include "scripts/embedded.hpp"
 
 namespace holdfast::net {
 namespace {
@@ -140,8 +139,7 @@ void handshake::ask_facts(std::string& out) {
         ask(out, question::tracking, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
     }
     ask(out, question::info, {"INFO"});
-    for (const auto* script :
-         {&scripts::acquire, &scripts::commit, &scripts::extend, &scripts::release}) {
+    for (const auto* script : who_.loads) {
         ask(out, question::script, {"SCRIPT", "LOAD", script->text});
     }
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "net/enlisting.hpp"
 #include "net/failure.hpp"
 #include "resp/view.hpp"
+#include "scripts/script.hpp"
 
 namespace holdfast::net {
 
@@ -54,6 +56,7 @@ struct introduction {
     unsigned database = 0;
     core::judge_policy policy{};  // says whether a restart must be asked about
     purpose what_for = purpose::lock;
+    std::span<const scripts::script* const> loads{};  // so that they can be called by digest
 };
 
 /// The conversation that opens a connection. Knows no socket: commands out, replies in.

@@ -24,7 +24,12 @@ node::node(network& through, std::mutex& guard, settings how, listener& whom)
       delay_(first_delay, longest_delay),
       judge_(settings_.link.policy) {
     settings_.link.shows = network_.prepare(settings_.link.where);
+    if (!settings_.resolves) {
+        settings_.resolves = std::make_shared<fixed_address>(settings_.link.where);
+    }
 }
+
+node::~node() { stop_resolving(); }
 
 void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
                 clock::time_point deadline, clock::time_point now) noexcept {
@@ -87,6 +92,10 @@ void node::expire(clock::time_point now) noexcept {
     if (state_ == state::out && now >= retry_at_) {
         connect(now, settings_.patient ? state::connecting : state::probing);
     }
+    if (resolving_ && now >= resolved_by()) {
+        stop_resolving();
+        on_down(no_answer("no address in time"));
+    }
     if (connection_) connection_->expire(now);
     expire_waiting(now);
 }
@@ -94,20 +103,41 @@ void node::expire(clock::time_point now) noexcept {
 clock::time_point node::wake_at() const {
     auto earliest = clock::time_point::max();
     if (state_ == state::out) earliest = retry_at_;
+    if (resolving_) earliest = resolved_by();
     if (connection_) earliest = connection_->wake_at();
     for (const auto& request : waiting_) earliest = std::min(earliest, request.deadline);
     return earliest;
 }
 
 void node::connect(clock::time_point now, state as) noexcept {
+    stop_resolving();
     state_ = as;
+    connecting_since_ = now;
+    resolving_ = true;
+    settings_.resolves->ask(*this);
+    if (resolving_) listener_.on_change(*this);
+}
+
+void node::stop_resolving() noexcept {
+    if (std::exchange(resolving_, false)) settings_.resolves->withdraw();
+}
+
+void node::on_found(const endpoint& where) noexcept {
+    resolving_ = false;
     try {
-        connection_ = std::make_unique<connection>(network_, guard_, settings_.link,
-                                                   static_cast<connection::owner&>(*this), now);
+        if (where != settings_.link.where) settings_.link.where = where;
+        connection_ =
+            std::make_unique<connection>(network_, guard_, settings_.link,
+                                         static_cast<connection::owner&>(*this), connecting_since_);
     } catch (...) {
-        on_down(current_failure());
+        return on_down(current_failure());
     }
     listener_.on_change(*this);
+}
+
+void node::on_not_found(const failure& why) noexcept {
+    resolving_ = false;
+    on_down(why);
 }
 
 void node::vouch(bool on, clock::time_point now) {
@@ -231,6 +261,7 @@ failure node::why_unfit() const {
 }
 
 void node::close(const failure& why) noexcept {
+    stop_resolving();
     auto last = std::move(connection_);
     state_ = state::closed;
     last_failure_ = copy_of(why);

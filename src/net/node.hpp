@@ -10,6 +10,7 @@
 #include "core/backoff.hpp"
 #include "core/judge.hpp"
 #include "net/connection.hpp"
+#include "net/resolver.hpp"
 
 namespace holdfast::net {
 
@@ -25,9 +26,11 @@ namespace holdfast::net {
 ///                                                      is looked at again for them
 ///   out          failed, waiting to try again          fails at once; a patient node tries now
 ///
-/// Patient is the node of a client that has no other: there is nobody else to ask.
+/// To connect is to ask the resolver where the server is, and then to open a connection, together
+/// within connect_timeout. Patient is the node of a client that has no other: there is nobody else
+/// to ask.
 /// Everything is called with the client's lock held.
-class node final : private connection::owner {
+class node final : private connection::owner, private resolver::asker {
   public:
     class listener {
       public:
@@ -49,10 +52,12 @@ class node final : private connection::owner {
         std::size_t index = 0;
         connection::settings link;
         bool patient = true;
+        std::shared_ptr<resolver> resolves{};  // null: link.where is the address for ever
     };
 
     /// Throws as network::prepare() does.
     node(network& through, std::mutex& guard, settings how, listener& whom);
+    ~node();
 
     /// What cannot be sent has failed.
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
@@ -137,6 +142,8 @@ class node final : private connection::owner {
     void on_down(const failure& why) noexcept override;
     void on_push(resp::view message) override;
     void on_blocked() override { listener_.on_change(*this); }
+    void on_found(const endpoint& where) noexcept override;
+    void on_not_found(const failure& why) noexcept override;
 
     void connect(clock::time_point now, state as) noexcept;
     void accept(waiting& request, clock::time_point now);
@@ -144,6 +151,10 @@ class node final : private connection::owner {
     void fail_waiting(const failure& why) noexcept;
     void expire_waiting(clock::time_point now) noexcept;
     void retire(std::unique_ptr<connection> last) noexcept;
+    void stop_resolving() noexcept;
+    [[nodiscard]] clock::time_point resolved_by() const {
+        return connecting_since_ + settings_.link.connect_timeout;
+    }
     void notice_hang_up(clock::time_point now);
     [[nodiscard]] bool must_wait(clock::time_point now);
     void look_again_if_unfit(const waiting& asked, clock::time_point now);
@@ -158,6 +169,8 @@ class node final : private connection::owner {
 
     state state_ = state::idle;
     bool tried_ = false;
+    bool resolving_ = false;
+    clock::time_point connecting_since_{};
     std::unique_ptr<connection> connection_;
     std::unique_ptr<connection> retired_;  // and those before it, until nobody is inside them
     std::vector<waiting> waiting_;

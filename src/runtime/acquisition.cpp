@@ -8,7 +8,7 @@ namespace holdfast::runtime {
 namespace {
 
 core::contend::config configure(const engine& through, const acquisition::request& wish) {
-    return {.nodes = through.node_count(),
+    return {.nodes = through.voters_of(wish.what->keys.lock).size(),
             .waits = wish.waits,
             .give_up_at = wish.give_up_at,
             .patience = through.settings().patience};
@@ -65,7 +65,9 @@ void acquisition::begin(core::time_point now) {
 
 std::optional<attempt::denial> acquisition::local_holder(core::time_point now) const {
     const auto* const other = room_->holder();
-    if (other == nullptr || other->lost(now)) return std::nullopt;
+    const bool shares =
+        other != nullptr && core::compatible(sharing(), other->what().kind->sharing());
+    if (other == nullptr || shares || other->lost(now)) return std::nullopt;
     return attempt::denial{other->owner(), other->valid_until() - now, false};
 }
 
@@ -86,7 +88,8 @@ void acquisition::turn(const core::courtesy::gap& left, core::time_point now) no
         now);
 }
 void acquisition::told(core::node_index where, core::time_point now) noexcept {
-    step(core::contend::told{where}, now);
+    const auto voter = engine_->voters_of(request_.what->keys.lock).voter_at(where);
+    if (voter) step(core::contend::told{*voter}, now);
 }
 void acquisition::due(core::time_point now) noexcept { step(core::contend::tick{}, now); }
 
@@ -136,8 +139,9 @@ core::hand_off_batch acquisition::batch() const { return room_->batch_for(*this)
 bool acquisition::inherit(const core::estate& left, hold& from, core::arrival joined,
                           core::time_point now) noexcept {
     const auto& wish = *request_.what;
-    const bool alike =
-        wish.keys.fenced == from.what().keys.fenced && wish.label == from.what().label;
+    const bool alike = wish.kind == from.what().kind &&
+                       wish.keys.fenced == from.what().keys.fenced &&
+                       wish.label == from.what().label;
     if (!alike || machine_.current() == core::contend::state::attempting ||
         !core::may_inherit(left, from.what().timing, {wish.timing, joined}, now)) {
         return false;
@@ -188,6 +192,7 @@ void acquisition::win_attempt(core::time_point now) {
 // Whatever throws does so first, and leaves the grant as it is.
 void acquisition::win(hold::grant& what, core::time_point now) {
     engine_->reserve_hold();
+    room_->reserve_holder(*request_.what->kind);
     auto lease = std::make_shared<hold>(engine_, *room_, std::move(what), now);
     auto& counters = engine_->counters();
     ++counters.acquired;

@@ -54,6 +54,7 @@ class acquisition final : public boost::intrusive_ref_counter<acquisition>,
     void decided(const attempt& what, core::time_point now) noexcept override;
     [[nodiscard]] core::hand_off_batch batch() const override;
     [[nodiscard]] core::local_id id() const override { return id_; }
+    [[nodiscard]] core::sharing sharing() const override { return request_.what->kind->sharing(); }
     void turn(const core::courtesy::gap& left, core::time_point now) noexcept override;
     void told(core::node_index where, core::time_point now) noexcept override;
     void abort() noexcept override;

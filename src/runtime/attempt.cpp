@@ -9,15 +9,15 @@
 namespace holdfast::runtime {
 namespace {
 
-// A tag names the node in four bits, the kind of request in four, and the token of a commit
+// A tag names the node in four bits, the question in four, and the token of a commit
 // in the rest: tokens stay below 2^53.
-net::exchange::tag pack(core::node_index node, std::uint8_t kind, core::fencing_token token) {
-    return token.value << 8U | static_cast<net::exchange::tag>(kind) << 4U | node.value;
+net::exchange::tag pack(core::node_index node, std::uint8_t question, core::fencing_token token) {
+    return token.value << 8U | static_cast<net::exchange::tag>(question) << 4U | node.value;
 }
 core::node_index node_in(net::exchange::tag request) {
     return {static_cast<std::uint8_t>(request & 15U)};
 }
-std::uint8_t kind_in(net::exchange::tag request) {
+std::uint8_t question_in(net::exchange::tag request) {
     return static_cast<std::uint8_t>(request >> 4U & 15U);
 }
 core::fencing_token token_in(net::exchange::tag request) { return {request >> 8U}; }
@@ -27,10 +27,11 @@ core::fencing_token token_in(net::exchange::tag request) { return {request >> 8U
 attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom)
     : engine_(through),
       what_(std::move(what)),
+      voters_(through.voters_of(what_->keys.lock)),
       how_(how),
       listener_(&whom),
       owner_(make_owner_token(through.chance_source(), through.signature(), what_->label)),
-      machine_({.nodes = through.node_count(), .timing = what_->timing}),
+      machine_({.nodes = voters_.size(), .timing = what_->timing}),
       tracked_(how.listens) {}
 
 void attempt::start(core::time_point now) {
@@ -50,31 +51,31 @@ void attempt::cancel(core::time_point now) noexcept {
 
 void attempt::undo(std::string owner, core::time_point now) noexcept {
     if (!owner.empty()) owner_ = std::move(owner);
-    release_on(core::node_set::first(engine_.node_count()), now);
+    release_on(voters_.voters(), now);
 }
 
-std::string attempt::give_owner() { return engine_.node_count() == 1 ? std::move(owner_) : owner_; }
+std::string attempt::give_owner() { return voters_.size() == 1 ? std::move(owner_) : owner_; }
 
-// SET NX PX needs no script, but tells nothing about who holds the key, and reads nothing that the
-// server could tell us about.
-bool attempt::plain() const { return !what_->keys.fenced && !how_.listens; }
+bool attempt::takes_shortcut() const {
+    return what_->kind->has_shortcut(what_->keys) && !how_.listens;
+}
 
 void attempt::encode(tag request, bool by_text, std::string& out) {
     const auto node = node_in(request);
-    const auto how = static_cast<kind>(kind_in(request));
-    if (how == kind::undo) {
+    const auto how = static_cast<question>(question_in(request));
+    if (how == question::undo) {
         // By text: nobody may be there to read that the server does not know the script.
-        return wire::release(out, true, what_->keys, owner_);
+        return what_->kind->release(out, true, what_->claim_by(owner_));
     }
-    if (how == kind::commit) {
-        return wire::commit(out, by_text, what_->keys, owner_, token_in(request), what_->retention);
+    if (how == question::commit) {
+        return what_->kind->commit(out, by_text, what_->claim_by(owner_), token_in(request));
     }
     const auto tokens = batch().tokens;
-    if (how == kind::vote && plain()) {
-        wire::set_if_absent(out, what_->keys, owner_, what_->timing.ttl);
+    if (how == question::vote && takes_shortcut()) {
+        what_->kind->acquire_by_shortcut(out, what_->claim_by(owner_));
     } else {
-        wire::acquire(out, by_text, what_->keys, owner_, what_->timing.ttl, what_->retention,
-                      tokens, engine_.node(node).judge().floor());
+        what_->kind->acquire(out, by_text, what_->claim_by(owner_),
+                             {.tokens = tokens, .floor = at(node).judge().floor()});
     }
 }
 
@@ -85,14 +86,15 @@ const core::hand_off_batch& attempt::batch() {
 }
 
 bool attempt::wanted(tag request) const {
-    if (!machine_.decided() || static_cast<kind>(kind_in(request)) == kind::undo) return true;
+    if (!machine_.decided() || static_cast<question>(question_in(request)) == question::undo)
+        return true;
     const auto lease = lease_.lock();
     return lease && !lease->ended();
 }
 
 bool attempt::asks_for_vote(tag request) const {
-    const auto how = static_cast<kind>(kind_in(request));
-    return how == kind::vote || how == kind::script;
+    const auto how = static_cast<question>(question_in(request));
+    return how == question::vote || how == question::inquiry;
 }
 
 bool attempt::asks_for_token(tag request) const {
@@ -103,22 +105,22 @@ bool attempt::asks_to_be_told(tag request) const { return how_.listens && asks_f
 
 void attempt::answered(tag request, std::string_view reply) {
     const auto node = node_in(request);
-    const auto how = static_cast<kind>(kind_in(request));
-    if (how == kind::undo) return on_undo(node, wire::read_ownership(resp::view(reply)));
-    if (how == kind::commit) {
-        return on_commit(node, token_in(request), wire::read_ownership(resp::view(reply)));
+    const auto how = static_cast<question>(question_in(request));
+    const auto& kind = *what_->kind;
+    const resp::view said(reply);
+    if (how == question::undo) return on_undo(node, kind.read_ownership(said));
+    if (how == question::commit) {
+        return on_commit(node, token_in(request), kind.read_ownership(said));
     }
-    const bool plainly = how == kind::vote && plain();
-    on_vote(node, how,
-            plainly ? wire::read_set_if_absent(resp::view(reply))
-                    : wire::read_acquire(resp::view(reply)));
+    const bool shortcut = how == question::vote && takes_shortcut();
+    on_vote(node, how, shortcut ? kind.read_shortcut(said) : kind.read_acquire(said));
 }
 
 // What is in quarantine was not asked: it denies, and there is nothing to clean up.
 void attempt::failed(tag request, const net::failure& why) noexcept {
     const auto node = node_in(request);
-    if (static_cast<kind>(kind_in(request)) == kind::undo) {
-        return engine_.owed().owe(node, what_, owner_, key_gone_at());
+    if (static_cast<question>(question_in(request)) == question::undo) {
+        return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());
     }
     if (why.quarantine) {
         try {
@@ -131,14 +133,14 @@ void attempt::failed(tag request, const net::failure& why) noexcept {
     step(core::acquire::unknown{node});
 }
 
-void attempt::on_vote(core::node_index node, kind how, const wire::acquire_answer& answer) {
-    if (const auto* won = std::get_if<wire::granted>(&answer)) {
+void attempt::on_vote(core::node_index node, question how, const kinds::vote_answer& answer) {
+    if (const auto* won = std::get_if<kinds::granted>(&answer)) {
         return step(core::acquire::granted{node, won->counter});
     }
-    if (const auto* other = std::get_if<wire::held>(&answer)) {
-        // The script learns who, and for how long. It may even win.
-        if (how_.inquires && how == kind::vote && plain() && !machine_.decided()) {
-            ask(node, kind::script, {}, engine_.now());
+    if (const auto* other = std::get_if<kinds::held>(&answer)) {
+        // The inquiry learns who, and for how long. It may even win.
+        if (how_.inquires && how == question::vote && takes_shortcut() && !machine_.decided()) {
+            ask(node, question::inquiry, {}, engine_.now());
             return engine_.submit();
         }
         deny(node, {std::string(other->owner), other->remaining, false});
@@ -150,28 +152,28 @@ void attempt::on_vote(core::node_index node, kind how, const wire::acquire_answe
 }
 
 void attempt::on_commit(core::node_index node, core::fencing_token token,
-                        const wire::ownership_answer& answer) {
+                        const kinds::ownership_answer& answer) {
     if (const auto* why = std::get_if<net::failure>(&answer)) {
         note(node, *why);
         step(core::acquire::unknown{node});
-    } else if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+    } else if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
         step(core::acquire::committed{node, token});
     } else {
         step(core::acquire::disowned{node});
     }
 }
 
-void attempt::on_undo(core::node_index node, const wire::ownership_answer& answer) {
+void attempt::on_undo(core::node_index node, const kinds::ownership_answer& answer) {
     if (const auto* why = std::get_if<net::failure>(&answer)) {
-        engine_.owed().refused(node, what_, owner_, key_gone_at(), *why);
+        engine_.owed().refused(voters_.node_of(node), what_, owner_, key_gone_at(), *why);
     } else {
-        engine_.owed().settled(node, owner_);
+        engine_.owed().settled(voters_.node_of(node), owner_);
     }
 }
 
 void attempt::note(core::node_index node, const net::failure& why) noexcept {
     try {
-        failures_.resize(engine_.node_count());
+        failures_.resize(voters_.size());
     } catch (const std::bad_alloc&) {
         return;  // it has failed for no reason that could be told
     }
@@ -179,8 +181,8 @@ void attempt::note(core::node_index node, const net::failure& why) noexcept {
 }
 
 void attempt::deny(core::node_index node, denial why) {
-    tracked_ = tracked_ && !why.quarantine && engine_.node(node).said().tracking;
-    denials_.resize(engine_.node_count());
+    tracked_ = tracked_ && !why.quarantine && at(node).said().tracking;
+    denials_.resize(voters_.size());
     denials_[node.value] = std::move(why);
 }
 
@@ -194,24 +196,25 @@ void attempt::carry_out(const core::acquire::actions& next, core::time_point now
     // A node that is known to be out fails at once, and that may decide the attempt: what has not
     // been asked by then must not be, or its grant would follow the release.
     next.acquire_on.for_each([&](core::node_index node) {
-        if (!machine_.decided()) ask(node, kind::vote, {}, now);
+        if (!machine_.decided()) ask(node, question::vote, {}, now);
     });
     next.commit_on.for_each(
-        [&](core::node_index node) { ask(node, kind::commit, next.commit, now); });
+        [&](core::node_index node) { ask(node, question::commit, next.commit, now); });
     if (!next.release_on.empty()) release_on(next.release_on, now);
     if (next.decided && listener_ != nullptr) {
         std::exchange(listener_, nullptr)->decided(*this, now);
     }
 }
 
-void attempt::ask(core::node_index node, kind how, core::fencing_token token,
+void attempt::ask(core::node_index node, question how, core::fencing_token token,
                   core::time_point now) noexcept {
-    engine_.send(node, this, pack(node, static_cast<std::uint8_t>(how), token), now);
+    engine_.send(voters_.node_of(node), this, pack(node, static_cast<std::uint8_t>(how), token),
+                 now);
 }
 
 // Nobody waits for it: the answers are read when they would be overdue, at the latest.
 void attempt::release_on(core::node_set nodes, core::time_point now) noexcept {
-    nodes.for_each([&](core::node_index node) { ask(node, kind::undo, {}, now); });
+    nodes.for_each([&](core::node_index node) { ask(node, question::undo, {}, now); });
     engine_.driving().attend_by(engine_.overdue_at());
 }
 
@@ -230,7 +233,7 @@ core::rival attempt::rival() const {
     }
     const auto* const strongest = strongest_denial();
     return core::summarize({.remaining = {remaining.data(), count},
-                            .nodes = engine_.node_count(),
+                            .nodes = voters_.size(),
                             .unknown = machine_.unknown_from().size(),
                             .strongest = strongest == nullptr ? 0 : votes_for(*strongest),
                             .tracked = tracked_});
@@ -261,19 +264,17 @@ core::acquire::verdict attempt::outcome() const {
                                    [](const auto& other) { return other && !other->quarantine; });
     if (decided != core::acquire::verdict::contended || asked) return decided;
     std::size_t in_reach = 0;
-    core::node_set::first(engine_.node_count()).for_each([&](core::node_index node) {
-        if (engine_.node(node).ready()) ++in_reach;
+    voters_.voters().for_each([&](core::node_index node) {
+        if (at(node).ready()) ++in_reach;
     });
-    const bool enough = in_reach >= core::majority(engine_.node_count());
-    return enough ? decided : core::acquire::verdict::unreachable;
+    return voters_.carries(in_reach) ? decided : core::acquire::verdict::unreachable;
 }
 
 // Servers in quarantine that leave a majority keep the lock from nobody: whoever holds it does.
 std::optional<attempt::denial> attempt::denied_by() const {
     const auto* const strongest = strongest_denial();
     if (strongest == nullptr) return std::nullopt;
-    const auto nodes = engine_.node_count();
-    if (!strongest->quarantine || votes_for(*strongest) > nodes - core::majority(nodes)) {
+    if (!strongest->quarantine || voters_.prevents(votes_for(*strongest))) {
         return *strongest;
     }
     const auto holder = std::find_if(denials_.begin(), denials_.end(),
@@ -284,25 +285,24 @@ std::optional<attempt::denial> attempt::denied_by() const {
 net::failure attempt::why() const {
     auto all = failures_;
     if (!started() || machine_.outcome() == core::acquire::verdict::cancelled) {
-        all.resize(engine_.node_count());
+        all.resize(voters_.size());
         silent().for_each([&](core::node_index node) {
             if (!all[node.value]) all[node.value] = why_silent(node);
         });
     }
-    return summarize_failures(engine_, all, machine_.granted_by().size(),
+    return summarize_failures(engine_, voters_, all, machine_.granted_by().size(),
                               machine_.denied_by().size());
 }
 
 net::failure attempt::why_silent(core::node_index which) const {
-    const auto& node = engine_.node(which);
+    const auto& node = at(which);
     if (node.was_tried() && !node.ready()) return node.last_failure();
     if (started() || !node.was_tried()) return {.message = "no answer yet"};
     return {.message = "not asked before every server was tried"};
 }
 
 core::node_set attempt::silent() const {
-    return core::node_set::first(engine_.node_count()) - machine_.granted_by() -
-           machine_.denied_by();
+    return voters_.voters() - machine_.granted_by() - machine_.denied_by();
 }
 
 }  // namespace holdfast::runtime

@@ -76,10 +76,10 @@ class attempt final : public net::exchange {
     [[nodiscard]] net::failure why() const;
 
   private:
-    /// A vote is asked for in the cheapest way that the node and the lock allow; where that tells
-    /// too little about the holder, the script asks again. What is to be undone is released under
-    /// the same owner, which takes no memory.
-    enum class kind : std::uint8_t { vote, script, commit, undo };
+    /// A vote is asked for in the cheapest way that the caller and the kind of lock allow; where
+    /// that tells too little about the holder, an inquiry follows. What is to be undone is released
+    /// under the same owner, which takes no memory.
+    enum class question : std::uint8_t { vote, inquiry, commit, undo };
 
     void encode(tag request, bool by_text, std::string& out) override;
     [[nodiscard]] bool wanted(tag) const override;
@@ -90,15 +90,15 @@ class attempt final : public net::exchange {
     void failed(tag request, const net::failure& why) noexcept override;
 
     [[nodiscard]] const core::hand_off_batch& batch();
-    void on_vote(core::node_index node, kind how, const wire::acquire_answer& answer);
+    void on_vote(core::node_index node, question how, const kinds::vote_answer& answer);
     void on_commit(core::node_index node, core::fencing_token token,
-                   const wire::ownership_answer& answer);
-    void on_undo(core::node_index node, const wire::ownership_answer& answer);
+                   const kinds::ownership_answer& answer);
+    void on_undo(core::node_index node, const kinds::ownership_answer& answer);
     void note(core::node_index node, const net::failure& why) noexcept;
     void deny(core::node_index node, denial why);
     void step(const core::acquire::event& happened) noexcept;
     void carry_out(const core::acquire::actions& next, core::time_point now) noexcept;
-    void ask(core::node_index node, kind how, core::fencing_token token,
+    void ask(core::node_index node, question how, core::fencing_token token,
              core::time_point now) noexcept;
     void release_on(core::node_set nodes, core::time_point now) noexcept;
     [[nodiscard]] core::time_point key_gone_at() const;
@@ -107,17 +107,22 @@ class attempt final : public net::exchange {
     [[nodiscard]] bool started() const { return machine_.current() != core::acquire::state::idle; }
     [[nodiscard]] core::node_set silent() const;
     [[nodiscard]] net::failure why_silent(core::node_index which) const;
-    [[nodiscard]] bool plain() const;
+    [[nodiscard]] bool takes_shortcut() const;
+
+    [[nodiscard]] net::node& at(core::node_index voter) const {
+        return engine_.node(voters_.node_of(voter));
+    }
 
     engine& engine_;
     plan_pointer what_;
+    electorate voters_;
     manner how_;
     listener* listener_;
     std::string owner_;
     std::optional<core::hand_off_batch> batch_;  // from the first request on
     core::acquire machine_;
     std::weak_ptr<const hold> lease_;
-    std::vector<std::optional<net::failure>> failures_;  // one place per node, when first needed
+    std::vector<std::optional<net::failure>> failures_;  // one place per voter, when first needed
     std::vector<std::optional<denial>> denials_;
     bool tracked_;  // every denying node will tell us when the key goes away
 };

@@ -15,18 +15,18 @@ cleanup::cleanup(engine& through, debts::release what)
 
 // By text: nobody may be there to read that the server does not know the script.
 void cleanup::encode(tag, bool, std::string& out) {
-    wire::release(out, true, release_.what->keys, release_.owner);
+    release_.what->kind->release(out, true, release_.what->claim_by(release_.owner));
 }
 
 void cleanup::answered(tag asked, std::string_view reply) {
     const auto node = node_of(asked);
     const auto& [what, owner, until] = release_;
-    const auto answer = wire::read_ownership(resp::view(reply));
+    const auto answer = what->kind->read_ownership(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) {
         return engine_.owed().refused(node, what, owner, until, *why);
     }
     engine_.owed().settled(node, owner);
-    if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
+    if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
         engine_.waiting().told(what->keys.lock, node, engine_.now());
     }
 }

@@ -51,20 +51,16 @@ void debts::pay(core::node_index to, core::time_point now) {
 void debts::due(core::time_point now) noexcept {
     waiting_ = false;
     bool owing = false;
-    for (std::size_t n = 0; n < engine_.node_count(); ++n) {
-        const core::node_index node{static_cast<std::uint8_t>(n)};
-        if (owed_.size(node) == 0 || !engine_.node(node).ready()) continue;
+    engine_.all_nodes().for_each([&](core::node_index node) {
+        if (owed_.size(node) == 0 || !engine_.node(node).ready()) return;
         owing = true;
-        if (engine_.node(node).stalled()) {
-            wait_a_while();
-            continue;
-        }
+        if (engine_.node(node).stalled()) return wait_a_while();
         try {
             pay(node, now);
         } catch (const std::bad_alloc&) {
             wait_a_while();
         }
-    }
+    });
     if (!owing) pause_.reset();
 }
 

@@ -7,6 +7,7 @@
 #include "fork_guard.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "kinds/table.hpp"
 #include "runtime/farewell.hpp"
 #include "runtime/heartbeat.hpp"
 #include "runtime/hold.hpp"
@@ -63,6 +64,7 @@ void engine::make_node(const net::endpoint& where, bool patient, net::purpose wh
                             .guard_time = settings_.guard_time,
                             .clock = {.drift_per_mille = settings_.drift_per_mille}},
                  .what_for = what_for,
+                 .loads = kinds::scripts_to_load(),
                  .connect_timeout = settings_.connect_timeout,
                  .silence_limit = node_timeout_ * silence_factor},
         .patient = patient};
@@ -294,7 +296,10 @@ void engine::on_push(net::node& which, resp::view message) {
     const auto keys = message.at(1);
     if (!what || what->text() != "invalidate" || !keys) return;
     const auto now = this->now();
-    for (const auto key : *keys) rooms_.told(key.text(), index_of(which), now);
+    for (const auto key : *keys) {
+        const auto lock = kinds::woken_by(key.text());
+        if (!lock.empty()) rooms_.told(lock, index_of(which), now);
+    }
 }
 
 }  // namespace holdfast::runtime

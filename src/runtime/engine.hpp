@@ -12,6 +12,7 @@
 #include "holdfast/statistics.hpp"
 #include "net/node.hpp"
 #include "runtime/debts.hpp"
+#include "runtime/electorate.hpp"
 #include "runtime/endpoints.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/owner_token.hpp"
@@ -25,10 +26,11 @@ namespace holdfast::runtime {
 class heartbeat;
 class hold;
 
-/// Where a request went whose tag is nothing but its node.
+/// Where a request went whose tag is nothing but its node, or the voter that this is.
 inline core::node_index node_of(net::exchange::tag request) {
     return {static_cast<std::uint8_t>(request)};
 }
+inline core::node_index voter_of(net::exchange::tag request) { return node_of(request); }
 
 /// What all operations of one client share: its nodes, its timers, its waiting rooms, its lock.
 ///
@@ -53,6 +55,12 @@ class engine final : private driver::machinery,
     [[nodiscard]] core::time_point now() const noexcept { return environment_->now(); }  // nor here
     [[nodiscard]] bool closed() const { return stage_ != stage::open; }
     [[nodiscard]] const options& settings() const { return settings_; }  // lock not needed
+
+    /// Who votes on a lock: every node, whatever the key.
+    [[nodiscard]] electorate voters_of(std::string_view) const { return electorate(all_nodes()); }
+
+    /// For what concerns the client as a whole: connecting, looking after its servers, closing.
+    [[nodiscard]] core::node_set all_nodes() const { return core::node_set::first(nodes_.size()); }
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
     [[nodiscard]] net::node& node(core::node_index which) { return *nodes_[which.value]; }
 

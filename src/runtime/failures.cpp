@@ -9,9 +9,9 @@ namespace holdfast::runtime {
 namespace {
 
 // What all failing nodes agree on; otherwise only that they could not be used.
-errc common_code(std::span<const std::optional<net::failure>> by_node) {
+errc common_code(std::span<const std::optional<net::failure>> by_voter) {
     std::optional<errc> common;
-    for (const auto& why : by_node) {
+    for (const auto& why : by_voter) {
         if (!why) continue;
         if (common && *common != why->code) return errc::unreachable;
         common = why->code;
@@ -19,9 +19,9 @@ errc common_code(std::span<const std::optional<net::failure>> by_node) {
     return common.value_or(errc::unreachable);
 }
 
-std::size_t count(std::span<const std::optional<net::failure>> by_node, bool net::failure::*what) {
+std::size_t count(std::span<const std::optional<net::failure>> by_voter, bool net::failure::*what) {
     return static_cast<std::size_t>(std::count_if(
-        by_node.begin(), by_node.end(), [&](const auto& why) { return why && (*why).*what; }));
+        by_voter.begin(), by_voter.end(), [&](const auto& why) { return why && (*why).*what; }));
 }
 
 /// It is about the list of servers, and names them: no matter which of them was asked.
@@ -35,28 +35,27 @@ bool names_servers(engine& through, const std::string& message) {
 
 }  // namespace
 
-net::failure summarize_failures(engine& through,
-                                std::span<const std::optional<net::failure>> by_node,
+net::failure summarize_failures(engine& through, const electorate& of,
+                                std::span<const std::optional<net::failure>> by_voter,
                                 std::size_t granted, std::size_t denied) {
-    const auto nodes = through.node_count();
-    const auto needed = core::majority(nodes);
-    const auto hopeless = count(by_node, &net::failure::hopeless);
-    const auto emptied = count(by_node, &net::failure::emptied);
-    net::failure all{common_code(by_node), {}, hopeless > nodes - needed, emptied > nodes - needed};
-    if (nodes > 1) all.message = "no majority of " + std::to_string(nodes) + " servers: ";
+    const auto voters = of.size();
+    const auto hopeless = count(by_voter, &net::failure::hopeless);
+    const auto emptied = count(by_voter, &net::failure::emptied);
+    net::failure all{common_code(by_voter), {}, of.prevents(hopeless), of.prevents(emptied)};
+    if (voters > 1) all.message = "no majority of " + std::to_string(voters) + " servers: ";
     if (granted > 0) all.message += std::to_string(granted) + " granted, ";
     if (denied > 0) all.message += std::to_string(denied) + " denied, ";
     const char* separator = "";
-    for (std::size_t n = 0; n < by_node.size(); ++n) {
-        if (!by_node[n]) continue;
-        const auto& said = by_node[n]->message;
+    for (std::size_t n = 0; n < by_voter.size(); ++n) {
+        if (!by_voter[n]) continue;
+        const auto& said = by_voter[n]->message;
         const bool of_all = names_servers(through, said);
         if (of_all && all.message.find(said) != all.message.npos) continue;
-        const auto name = through.node({static_cast<std::uint8_t>(n)}).name();
+        const auto name = through.node(of.node_of({static_cast<std::uint8_t>(n)})).name();
         all.message += separator + (of_all ? said : name + ": " + said);
         separator = ", ";
     }
-    if (nodes > 1) all.message += " (need " + std::to_string(needed) + ")";
+    if (voters > 1) all.message += " (need " + std::to_string(of.majority()) + ")";
     return all;
 }
 

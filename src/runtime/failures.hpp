@@ -9,10 +9,10 @@
 
 namespace holdfast::runtime {
 
-/// One failure for those of all nodes: what a single node said, or for a quorum
+/// One failure for those of all voters: what a single one said, or for a quorum
 /// `no majority of 5 servers: 2 granted, 127.0.0.1:7003: connection refused, ... (need 3)`.
-net::failure summarize_failures(engine& through,
-                                std::span<const std::optional<net::failure>> by_node,
+net::failure summarize_failures(engine& through, const electorate& of,
+                                std::span<const std::optional<net::failure>> by_voter,
                                 std::size_t granted, std::size_t denied);
 
 [[noreturn]] void raise(const net::failure& why);

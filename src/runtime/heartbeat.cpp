@@ -118,14 +118,12 @@ void heartbeat::due(core::time_point now) noexcept {
 }
 
 void heartbeat::look_at_all(core::time_point now) {
-    for (std::size_t n = 0; n < engine_.node_count(); ++n) {
-        const core::node_index which{static_cast<std::uint8_t>(n)};
-        auto& node = engine_.node(which);
-        if (!node.ready()) continue;
+    engine_.all_nodes().for_each([&](core::node_index which) {
+        if (!engine_.node(which).ready()) return;
         const boost::intrusive_ptr<look> asks(new look(engine_, which, now));
         engine_.send(which, asks, look::clock_of_it, now);
         engine_.send(which, asks, look::life, now);
-    }
+    });
 }
 
 }  // namespace holdfast::runtime

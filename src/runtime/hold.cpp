@@ -118,7 +118,7 @@ std::stop_token hold::stop_token() {
 
 void hold::start(core::time_point now) noexcept {
     engine_->enter(*this);
-    room_->took(*this);
+    room_->took(*this, now);
     carry_out(keeper_.due(now), now);
 }
 
@@ -179,6 +179,44 @@ void hold::lose(core::time_point now) noexcept {
     announce();
     engine_->cancel(*this);
     vacate(now);
+}
+
+// What is left is looked at while it is held; from then on nothing of it is believed. The release
+// comes before the room is vacated: whoever is next there asks behind it.
+parting hold::release(releasing::listener done) noexcept {
+    const auto now = engine_->now();
+    const auto left = estate(now);
+    if (!end(now)) return parting::ended_before;
+    gone_.store(true, std::memory_order_release);
+    if (pass_on(left, now)) {
+        ++engine_->counters().released;
+        return parting::passed_on;
+    }
+    const bool sent = send_release(std::move(done), now);
+    vacate(now);
+    engine_->submit();
+    return sent ? parting::sent : parting::owed;
+}
+
+// Whether it was sent. Otherwise every voter is owed it.
+bool hold::send_release(releasing::listener done, core::time_point now) noexcept {
+    try {
+        releasing::start(
+            *engine_, {.what = grant_.what, .owner = shared_owner(), .key_gone_at = key_gone_at()},
+            now, std::move(done));
+        return true;
+    } catch (const std::bad_alloc&) {
+        engine_->voters_of(grant_.what->keys.lock).nodes().for_each([&](core::node_index node) {
+            engine_->owed().owe(node, grant_.what, grant_.owner, key_gone_at());
+        });
+        return false;
+    }
+}
+
+void hold::detach() noexcept {
+    const auto now = engine_->now();
+    if (end(now)) vacate(now);
+    engine_->submit();
 }
 
 bool hold::end(core::time_point now) noexcept {

@@ -10,8 +10,17 @@
 #include "core/keeper.hpp"
 #include "core/local_line.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/releasing.hpp"
 
 namespace holdfast::runtime {
+
+/// How a lease was let go.
+enum class parting : std::uint8_t {
+    ended_before,  // nothing was done
+    passed_on,     // to the next in line of this process: nothing was sent
+    sent,          // to the servers; the listener will be told the outcome
+    owed,          // there was no memory to send it: it will be, while the key may stand
+};
 
 /// One lease, from the grant to its end: carries out what core::keeper decides.
 ///
@@ -54,28 +63,24 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] std::optional<std::string> hand_off_owner();
     /// The heir could not use it.
     void take_back_owner(std::string owner) noexcept;
-    void start(core::time_point now) noexcept;  // REQUIRES: engine::reserve_hold()
+    /// REQUIRES: engine::reserve_hold(), room::reserve_holder()
+    void start(core::time_point now) noexcept;
     void renewed(const core::renew& attempt, core::time_point now) noexcept;
     /// The servers are being asked to change its ttl.
     void changing() { grant_.gained.unchanged = false; }
 
-    /// What somebody else of this process could go on with.
-    [[nodiscard]] core::estate estate(core::time_point now) const;
+    /// Lets it go: to the next in line of this process, if that can go on with it, or back to the
+    /// servers. Whoever waits here then asks in the same write, behind the release. `done` may be
+    /// empty; it is called only where the release was sent.
+    parting release(releasing::listener done) noexcept;
+    /// Ends it here, and leaves the key to its ttl.
+    void detach() noexcept;
 
-    /// Released, detached, or the client is closed. Returns false if it had ended before.
-    bool end(core::time_point now) noexcept;
     /// A majority says that its key is another's, or nobody's.
     void found_gone(core::time_point now) noexcept;
     void lose(core::time_point now) noexcept;
-    /// Nothing of it is believed from now on: its release is on its way.
-    void disown() { gone_.store(true, std::memory_order_release); }
     [[nodiscard]] bool ended() const { return ended_; }
     [[nodiscard]] bool released() const { return ended_ && gone_.load(std::memory_order_acquire); }
-
-    /// Somebody else's turn: to go on with what it leaves, if anybody of this process can, or to
-    /// ask the servers.
-    bool pass_on(const core::estate& left, core::time_point now) noexcept;
-    void vacate(core::time_point now) noexcept;
 
     /// Where the engine keeps it, for a quick goodbye.
     [[nodiscard]] std::size_t place() const { return place_; }
@@ -93,6 +98,16 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     void renew(core::duration ttl, core::time_point now) noexcept;
     void announce() noexcept;
     void depart(core::time_point now) noexcept;  // held no longer
+
+    /// Returns false if it had ended before.
+    bool end(core::time_point now) noexcept;
+    /// What somebody else of this process could go on with.
+    [[nodiscard]] core::estate estate(core::time_point now) const;
+    /// Somebody else's turn: to go on with what it leaves, if anybody of this process can, or to
+    /// ask the servers.
+    bool pass_on(const core::estate& left, core::time_point now) noexcept;
+    void vacate(core::time_point now) noexcept;
+    [[nodiscard]] bool send_release(releasing::listener done, core::time_point now) noexcept;
 
     engine_pointer engine_;
     grant grant_;

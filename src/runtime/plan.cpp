@@ -21,18 +21,25 @@ std::string text(milliseconds value) {
     return format_duration(std::clamp<milliseconds>(value, -longest_time, longest_time));
 }
 
-constexpr std::string_view our_own_keys = "holdfast:";
-
 void check_key(std::string_view key, std::string_view prefix) {
     if (key.empty()) refuse(errc::invalid_key, "a lock needs a key that is not empty");
     if (key.size() + prefix.size() > max_key_bytes) {
         refuse(errc::invalid_key, "a key of " + std::to_string(key.size() + prefix.size()) +
                                       " bytes is longer than " + std::to_string(max_key_bytes));
     }
-    if ((std::string(prefix) + std::string(key)).starts_with(our_own_keys)) {
+    if ((std::string(prefix) + std::string(key)).starts_with(kinds::own_keys)) {
         refuse(errc::invalid_key,
-               "keys that begin with " + std::string(our_own_keys) + " are Holdfast's own");
+               "keys that begin with " + std::string(kinds::own_keys) + " are Holdfast's own");
     }
+}
+
+void check_topology(const options& client, const kinds::kind& which) {
+    const auto where =
+        client.urls.size() == 1 ? kinds::topology::one_voter : kinds::topology::quorum;
+    require(which.allowed_on(where),
+            "a lock of kind " + std::string(which.name()) + " cannot be kept by " +
+                (where == kinds::topology::quorum ? "several servers that vote; give one"
+                                                  : "one server"));
 }
 
 void check_label(std::size_t bytes) {
@@ -78,11 +85,14 @@ core::timing timing_of(const options& client, const acquire_options& how, core::
 
 }  // namespace
 
-plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how) {
+plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
+                       const kinds::kind& which) {
+    check_topology(client, which);
     check_key(key, client.prefix);
     check_label(how.label.size());
     check_times(client, how);
     auto result = std::make_shared<plan>();
+    result->kind = &which;
     result->keys.lock = client.prefix + std::string(key);
     if (!client.prefix.empty()) result->given = std::make_unique<const std::string>(key);
     result->keys.fenced = how.fencing;

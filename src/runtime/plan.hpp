@@ -5,7 +5,7 @@
 
 #include "core/timing.hpp"
 #include "holdfast/options.hpp"
-#include "runtime/wire.hpp"
+#include "kinds/exclusive.hpp"
 
 namespace holdfast::runtime {
 
@@ -15,7 +15,13 @@ struct plan {
     /// The key as it was given.
     [[nodiscard]] const std::string& name() const { return given ? *given : keys.lock; }
 
-    wire::keys keys;
+    /// What a request says of it, in the name of an owner.
+    [[nodiscard]] kinds::claim claim_by(std::string_view owner) const {
+        return {.of = keys, .owner = owner, .ttl = timing.ttl, .retention = retention};
+    }
+
+    const kinds::kind* kind = &kinds::exclusive();
+    kinds::keys keys;
     std::unique_ptr<const std::string> given;  // null: there is no prefix
     core::timing timing;
     core::duration retention{};
@@ -29,7 +35,8 @@ struct plan {
 using plan_pointer = std::shared_ptr<const plan>;
 
 /// Throws std::system_error with errc::invalid_key or errc::invalid_option.
-plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how);
+plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
+                       const kinds::kind& which = kinds::exclusive());
 
 /// For what takes no lock, and so has no ttl: only the key is checked.
 plan_pointer make_plan(const options& client, std::string_view key);

@@ -17,23 +17,23 @@ query::writer write_command(const std::vector<std::string>& command) {
 
 }  // namespace
 
-std::vector<query::answer> query::run(engine& through, std::unique_lock<std::mutex>& lock,
-                                      writer write) {
-    const boost::intrusive_ptr<query> self(new query(through, std::move(write)));
-    self->ask(core::node_set::first(through.node_count()), lock);
+std::vector<query::answer> query::run(engine& through, const electorate& whom,
+                                      std::unique_lock<std::mutex>& lock, writer write) {
+    const boost::intrusive_ptr<query> self(new query(through, whom, std::move(write)));
+    self->ask(lock);
     return std::move(self->answers_);
 }
 
-std::vector<query::answer> query::run(engine& through, std::unique_lock<std::mutex>& lock,
+std::vector<query::answer> query::run(engine& through, const electorate& whom,
+                                      std::unique_lock<std::mutex>& lock,
                                       const std::vector<std::string>& command) {
-    return run(through, lock, write_command(command));
+    return run(through, whom, lock, write_command(command));
 }
 
 query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
                             core::node_index node, writer write) {
-    const boost::intrusive_ptr<query> self(new query(through, std::move(write)));
-    self->ask(core::node_set::of(node), lock);
-    return std::move(self->answers_[node.value]);
+    const electorate only(core::node_set::of(node));
+    return std::move(run(through, only, lock, std::move(write)).front());
 }
 
 query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
@@ -41,16 +41,19 @@ query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
     return run_on(through, lock, node, write_command(command));
 }
 
-query::query(engine& through, writer write)
+query::query(engine& through, const electorate& whom, writer write)
     : engine_(through),
+      whom_(whom),
       write_(std::move(write)),
-      answers_(through.node_count()),
+      answers_(whom.size()),
       waiter_(through.driving()) {}
 
-void query::ask(core::node_set whom, std::unique_lock<std::mutex>& lock) {
-    missing_ = whom.size();
+void query::ask(std::unique_lock<std::mutex>& lock) {
+    missing_ = whom_.size();
     const auto now = engine_.now();
-    whom.for_each([&](core::node_index node) { engine_.send(node, this, node.value, now); });
+    whom_.voters().for_each([&](core::node_index voter) {
+        engine_.send(whom_.node_of(voter), this, voter.value, now);
+    });
     engine_.submit();
     engine_.driving().wait(lock, waiter_);
 }

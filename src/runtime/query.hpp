@@ -9,19 +9,21 @@
 
 namespace holdfast::runtime {
 
-/// One command to every node, and what each answered: for those who look, rather than lock.
+/// One command to all who vote on a key, and what each answered: for those who look, rather than
+/// lock.
 class query final : public net::exchange {
   public:
     /// A whole frame for resp::view, or why there is none.
     using answer = std::variant<std::string, net::failure>;
     using writer = std::function<void(std::string& out, bool by_text)>;
 
-    /// Blocks until every node has answered or failed. REQUIRES: `lock` held.
-    static std::vector<answer> run(engine& through, std::unique_lock<std::mutex>& lock,
-                                   writer write);
+    /// Blocks until each has answered or failed; one answer for each. REQUIRES: `lock` held.
+    static std::vector<answer> run(engine& through, const electorate& whom,
+                                   std::unique_lock<std::mutex>& lock, writer write);
 
     /// The same for a command and its arguments.
-    static std::vector<answer> run(engine& through, std::unique_lock<std::mutex>& lock,
+    static std::vector<answer> run(engine& through, const electorate& whom,
+                                   std::unique_lock<std::mutex>& lock,
                                    const std::vector<std::string>& command);
 
     /// The same for one node.
@@ -31,15 +33,16 @@ class query final : public net::exchange {
                          const std::vector<std::string>& command);
 
   private:
-    query(engine& through, writer write);
+    query(engine& through, const electorate& whom, writer write);
 
-    void ask(core::node_set whom, std::unique_lock<std::mutex>& lock);
+    void ask(std::unique_lock<std::mutex>& lock);
     void encode(tag, bool by_text, std::string& out) override { write_(out, by_text); }
     void answered(tag request, std::string_view reply) override;
     void failed(tag request, const net::failure& why) noexcept override;
     void settle(tag request, answer what) noexcept;
 
     engine& engine_;
+    electorate whom_;
     writer write_;
     std::vector<answer> answers_;
     std::size_t missing_ = 0;

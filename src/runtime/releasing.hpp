@@ -35,12 +35,13 @@ class releasing final : public net::exchange {
     void answered(tag asked, std::string_view reply) override;
     void failed(tag asked, const net::failure& why) noexcept override;
 
-    void refused(core::node_index node, const net::failure& why) noexcept;
+    void refused(core::node_index voter, const net::failure& why) noexcept;
     void step(const core::release::event& happened) noexcept;
     void carry_out(const core::release::actions& next, core::time_point now) noexcept;
 
     engine& engine_;
     request request_;
+    electorate voters_;
     listener done_;
     core::release machine_;
     net::failure last_failure_;

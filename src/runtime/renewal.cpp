@@ -5,12 +5,10 @@
 namespace holdfast::runtime {
 namespace {
 
-core::renew::config configure(const hold& lease, core::duration ttl) {
+core::renew::config configure(const hold& lease, std::size_t voters, core::duration ttl) {
     auto timing = lease.what().timing;
     timing.ttl = ttl;
-    return {.nodes = lease.through().node_count(),
-            .timing = timing,
-            .old_deadline = lease.valid_until()};
+    return {.nodes = voters, .timing = timing, .old_deadline = lease.valid_until()};
 }
 
 }  // namespace
@@ -33,9 +31,10 @@ boost::intrusive_ptr<renewal> renewal::start(std::shared_ptr<hold> lease, core::
 
 renewal::renewal(std::shared_ptr<hold> lease, core::duration ttl, listener done)
     : lease_(std::move(lease)),
+      voters_(lease_->through().voters_of(lease_->what().keys.lock)),
       ttl_(ttl),
       done_(std::move(done)),
-      machine_(configure(*lease_, ttl)) {}
+      machine_(configure(*lease_, voters_.size(), ttl)) {}
 
 void renewal::begin(core::time_point now) noexcept {
     lease_->changing();
@@ -43,23 +42,24 @@ void renewal::begin(core::time_point now) noexcept {
 }
 
 void renewal::encode(tag, bool by_text, std::string& out) {
-    wire::extend(out, by_text, lease_->what().keys, lease_->owner(), ttl_,
-                 lease_->what().retention);
+    auto claim = lease_->what().claim_by(lease_->owner());
+    claim.ttl = ttl_;
+    lease_->what().kind->extend(out, by_text, claim);
 }
 
 void renewal::answered(tag request, std::string_view reply) {
-    const auto answer = wire::read_ownership(resp::view(reply));
+    const auto answer = lease_->what().kind->read_ownership(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return failed(request, *why);
-    if (std::get<wire::ownership>(answer) == wire::ownership::ours) {
-        step(core::renew::extended{node_of(request)});
+    if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
+        step(core::renew::extended{voter_of(request)});
     } else {
-        step(core::renew::disowned{node_of(request)});
+        step(core::renew::disowned{voter_of(request)});
     }
 }
 
 void renewal::failed(tag request, const net::failure& why) noexcept {
-    last_failure_ = lease_->through().named(node_of(request), why);
-    step(core::renew::unknown{node_of(request)});
+    last_failure_ = lease_->through().named(voters_.node_of(voter_of(request)), why);
+    step(core::renew::unknown{voter_of(request)});
 }
 
 void renewal::step(const core::renew::event& happened) noexcept {
@@ -68,8 +68,9 @@ void renewal::step(const core::renew::event& happened) noexcept {
 }
 
 void renewal::carry_out(const core::renew::actions& next, core::time_point now) noexcept {
-    next.extend_on.for_each(
-        [&](core::node_index node) { lease_->through().send(node, this, node.value, now); });
+    next.extend_on.for_each([&](core::node_index voter) {
+        lease_->through().send(voters_.node_of(voter), this, voter.value, now);
+    });
     if (!next.decided) return;
     lease_->renewed(machine_, now);
     std::exchange(done_, nullptr)(*this);

@@ -33,6 +33,7 @@ class renewal final : public net::exchange {
     void carry_out(const core::renew::actions& next, core::time_point now) noexcept;
 
     std::shared_ptr<hold> lease_;
+    electorate voters_;
     core::duration ttl_;
     listener done_;
     core::renew machine_;

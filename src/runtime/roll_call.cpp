@@ -17,17 +17,14 @@ void roll_call::wait(boost::intrusive_ptr<attempt> who, core::time_point now) {
 void roll_call::call(core::time_point now) noexcept {
     state_ = state::calling;
     engine_.set(*this, now + engine_.settings().node_timeout);
-    core::node_set::first(engine_.node_count()).for_each([&](core::node_index which) {
-        engine_.node(which).call(now);
-    });
+    engine_.all_nodes().for_each([&](core::node_index which) { engine_.node(which).call(now); });
 }
 
 void roll_call::heard() noexcept {
     if (over()) return;
     bool all = true;
-    core::node_set::first(engine_.node_count()).for_each([&](core::node_index which) {
-        all = all && engine_.node(which).was_tried();
-    });
+    engine_.all_nodes().for_each(
+        [&](core::node_index which) { all = all && engine_.node(which).was_tried(); });
     if (all) end(engine_.now());
 }
 

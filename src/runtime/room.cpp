@@ -8,7 +8,7 @@ namespace holdfast::runtime {
 
 void room::join(contender& who, core::time_point now) {
     waiting_.push_back(&who);
-    if (line_.join(who.id())) who.turn(manners_.next(now), now);
+    if (line_.join(who.id(), who.sharing())) who.turn(manners_.next(now), now);
 }
 
 void room::leave(contender& who, core::time_point now) noexcept {
@@ -16,9 +16,9 @@ void room::leave(contender& who, core::time_point now) noexcept {
     give_turn(line_.leave(who.id()), {}, now);
 }
 
-void room::took(hold& lease) noexcept {
-    line_.took(lease.id());
+void room::took(hold& lease, core::time_point now) noexcept {
     holder_ = &lease;
+    give_turn(line_.took(lease.id(), lease.what().kind->sharing()), {}, now);
 }
 
 void room::freed(hold& lease, core::time_point now) noexcept {
@@ -29,10 +29,12 @@ void room::freed(hold& lease, core::time_point now) noexcept {
 }
 
 bool room::pass_on(hold& lease, const core::estate& left, core::time_point now) noexcept {
-    if (holder_ != &lease) return false;
+    if (!line_.holds(lease.id())) return false;
     const auto next = line_.heir();
     auto* const heir = next ? find(next->who) : nullptr;
-    return heir != nullptr && heir->inherit(left, lease, next->joined, now);
+    if (heir == nullptr || !heir->inherit(left, lease, next->joined, now)) return false;
+    give_turn(line_.freed(lease.id()), {}, now);  // an heir that could share with it kept it in
+    return true;
 }
 
 void room::denied() {

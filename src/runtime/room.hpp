@@ -21,6 +21,7 @@ class hold;
 class contender {
   public:
     [[nodiscard]] virtual core::local_id id() const = 0;
+    [[nodiscard]] virtual core::sharing sharing() const = 0;
     virtual void turn(const core::courtesy::gap& left, core::time_point now) noexcept = 0;
     virtual void told(core::node_index where, core::time_point now) noexcept = 0;
     virtual void abort() noexcept = 0;  // the client is closed
@@ -45,8 +46,11 @@ class room {
     void join(contender& who, core::time_point now);
     void leave(contender& who, core::time_point now) noexcept;
 
+    /// So that the next took() of its kind cannot fail. Throws std::bad_alloc.
+    void reserve_holder(const kinds::kind& of) { line_.reserve(of.sharing()); }
+
     /// `lease` holds the key now. Call it before its contender leaves.
-    void took(hold& lease) noexcept;
+    void took(hold& lease, core::time_point now) noexcept;  // REQUIRES: reserve_holder()
     void freed(hold& lease, core::time_point now) noexcept;
 
     /// For whom `who`, in line or not, asks the servers if it does now.
@@ -67,7 +71,8 @@ class room {
     [[nodiscard]] std::string_view key() const { return what_->keys.lock; }
     [[nodiscard]] const std::vector<contender*>& waiting() const { return waiting_; }
 
-    /// The lease of this client that is believed to hold the key, if any.
+    /// The lease of this client that is believed to hold the key, if any. Of several that share it
+    /// the last that took it, while it does: nobody asks for more than one to be denied by.
     [[nodiscard]] hold* holder() const { return holder_; }
 
     /// What this client has lately learned about others who are after the key.

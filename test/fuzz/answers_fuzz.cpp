@@ -1,4 +1,4 @@
-// sources: src/runtime/wire.cpp src/net/handshake.cpp src/net/enlisting.cpp src/net/explain.cpp
+// sources: src/kinds/*.cpp src/net/handshake.cpp src/net/enlisting.cpp src/net/explain.cpp
 // sources: src/net/supported.cpp src/core/judge.cpp src/core/clock_watch.cpp src/resp/*.cpp
 /// Everything that reads a server's answers, on whatever a server may say: the handshake and the
 /// decoders of the lock commands. They must not crash, and must not take nonsense for a grant.
@@ -8,24 +8,26 @@
 #include <string>
 #include <string_view>
 
+#include "kinds/table.hpp"
 #include "net/enlisting.hpp"
 #include "net/explain.hpp"
 #include "net/handshake.hpp"
 #include "resp/framer.hpp"
 #include "resp/view.hpp"
-#include "runtime/wire.hpp"
 #include "scripts/embedded.hpp"
 
 // The texts are embedded by the build; their content does not matter to what reads answers.
 namespace holdfast::scripts {
+const script enlist{"enlist", "0", "enlist"};
+}  // namespace holdfast::scripts
+namespace holdfast::scripts::exclusive {
 const script acquire{"acquire", "0", "acquire"};
 const script commit{"commit", "0", "commit"};
 const script extend{"extend", "0", "extend"};
 const script release{"release", "0", "release"};
-const script enlist{"enlist", "0", "enlist"};
 const script force{"force", "0", "force"};
 const script linger{"linger", "0", "linger"};
-}  // namespace holdfast::scripts
+}  // namespace holdfast::scripts::exclusive
 
 namespace {
 
@@ -37,13 +39,15 @@ void require(bool right) {
 
 void read_everything(std::string_view frame) {
     const resp::view reply(frame);
-    const auto vote = runtime::wire::read_acquire(reply);
-    if (std::holds_alternative<runtime::wire::granted>(vote)) {
-        require(!reply.is_error() && !reply.is_null());
-    }
-    const auto owned = runtime::wire::read_ownership(reply);
-    if (const auto* said = std::get_if<runtime::wire::ownership>(&owned)) {
-        if (*said == runtime::wire::ownership::ours) require(reply.integer() == 1);
+    for (const auto* kind : kinds::all()) {
+        for (const auto& vote : {kind->read_acquire(reply), kind->read_shortcut(reply)}) {
+            if (!std::holds_alternative<kinds::granted>(vote)) continue;
+            require(!reply.is_error() && !reply.is_null());
+        }
+        const auto owned = kind->read_ownership(reply);
+        if (const auto* said = std::get_if<kinds::ownership>(&owned)) {
+            if (*said == kinds::ownership::ours) require(reply.integer() == 1);
+        }
     }
     net::read_enlist(reply);
     if (reply.is_error()) require(!net::explain(reply).message.empty());
@@ -51,7 +55,9 @@ void read_everything(std::string_view frame) {
 
 class conversation {
   public:
-    conversation() : handshake_({"user", "password", "name", 3, guarded()}) {
+    conversation()
+        : handshake_({"user", "password", "name", 3, guarded(), net::purpose::lock,
+                      kinds::scripts_to_load()}) {
         handshake_.start(out_);
     }
 

@@ -438,8 +438,8 @@ TEST(lives, a_token_is_drawn_above_the_floor_whatever_the_clock_says) {
     redis_server server;
     const auto draw = [&](const std::string& floor) {
         server.command({"DEL", "k"});
-        return server.command({"EVAL", std::string(scripts::acquire.text), "2", "k", "counter",
-                               "me", "1000", "3600000", "1", floor});
+        return server.command({"EVAL", std::string(scripts::exclusive::acquire.text), "2", "k",
+                               "counter", "me", "1000", "3600000", "1", floor});
     };
     server.command({"SET", "counter", "5"});
     EXPECT_EQ(draw("9000000000000000"), "1\n9000000000000000");

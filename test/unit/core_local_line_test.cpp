@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <set>
+#include <algorithm>
 #include <vector>
 
 namespace holdfast::core {
@@ -32,7 +32,7 @@ TEST(local_line, knows_who_would_follow_the_holder) {
     line.took(bob);
     EXPECT_EQ(line.heir(), (local_line::place{carol, 2}));
     EXPECT_EQ(line.freed(alice), nobody);
-    EXPECT_EQ(line.holder(), bob);
+    EXPECT_TRUE(line.holds(bob));
 }
 
 TEST(local_line, tells_who_came_before_whom_also_when_somebody_comes_again) {
@@ -60,7 +60,7 @@ TEST(local_line, counts_the_others_whether_the_caller_stands_in_it_or_not) {
 TEST(local_line, lets_nobody_contend_while_the_process_holds_the_key) {
     local_line line;
     line.took(alice);
-    EXPECT_EQ(line.holder(), alice);
+    EXPECT_TRUE(line.holds(alice));
     EXPECT_FALSE(line.idle());
     EXPECT_FALSE(line.join(bob));
 }
@@ -139,9 +139,125 @@ TEST(local_line, ignores_a_hold_that_was_replaced_before_it_was_freed) {
     line.took(alice);
     line.took(bob);
     EXPECT_EQ(line.freed(alice), nobody);
-    EXPECT_EQ(line.holder(), bob);
+    EXPECT_TRUE(line.holds(bob));
     EXPECT_EQ(line.freed(bob), carol);
     EXPECT_EQ(line.freed(bob), nobody);
+}
+
+constexpr sharing reader{1, 1};
+
+TEST(local_line, lets_those_share_the_key_who_can) {
+    local_line line;
+    EXPECT_TRUE(line.join(alice, reader));
+    EXPECT_FALSE(line.join(bob, reader));
+    EXPECT_EQ(line.took(alice, reader), bob);
+    EXPECT_EQ(line.took(bob, reader), nobody);
+    EXPECT_TRUE(line.holds(alice));
+    EXPECT_TRUE(line.holds(bob));
+    EXPECT_EQ(line.holders(), 2U);
+    EXPECT_TRUE(line.join(carol, reader));
+}
+
+TEST(local_line, lets_one_who_shares_with_nobody_wait_for_all_of_them) {
+    local_line line;
+    line.took(alice, reader);
+    line.took(bob, reader);
+    EXPECT_FALSE(line.join(carol));
+    EXPECT_EQ(line.freed(alice), nobody);
+    EXPECT_EQ(line.freed(bob), carol);
+}
+
+TEST(local_line, lets_nobody_pass_a_head_that_has_to_wait) {
+    constexpr local_id dave = 4;
+    local_line line;
+    line.took(alice, reader);
+    EXPECT_FALSE(line.join(bob));
+    EXPECT_FALSE(line.join(carol, reader));
+    EXPECT_EQ(line.leave(bob), carol) << "who could have shared with alice all the time";
+    EXPECT_FALSE(line.join(dave, reader));
+    EXPECT_EQ(line.freed(alice), nobody) << "it was carol's turn before";
+}
+
+TEST(local_line, forgets_holders_that_a_new_one_cannot_share_with) {
+    local_line line;
+    line.took(alice, reader);
+    line.took(bob, reader);
+    line.took(carol);
+    EXPECT_EQ(line.holders(), 1U);
+    EXPECT_EQ(line.freed(alice), nobody);
+    EXPECT_TRUE(line.holds(carol));
+    EXPECT_FALSE(line.join(bob, reader));
+    EXPECT_EQ(line.took(alice, reader), bob) << "carol's is over, and readers share";
+}
+
+TEST(local_line, needs_memory_for_further_holders_alone) {
+    local_line line;
+    line.reserve(reader);
+    line.took(alice, reader);
+    line.reserve(reader);
+    line.took(bob, reader);
+    line.freed(alice);
+    EXPECT_TRUE(line.holds(bob));
+    EXPECT_EQ(line.holders(), 1U);
+}
+
+TEST(sharing, wants_both_to_put_up_with_each_other) {
+    constexpr sharing upgradable{2, 1};
+    constexpr sharing tolerant_reader{1, 3};
+    EXPECT_TRUE(compatible(reader, reader));
+    EXPECT_FALSE(compatible(reader, upgradable));
+    EXPECT_TRUE(compatible(tolerant_reader, upgradable));
+    EXPECT_FALSE(compatible(upgradable, upgradable));
+    EXPECT_FALSE(compatible(alone, reader));
+    EXPECT_FALSE(compatible(alone, alone));
+}
+
+// A driver that does as it is told, with readers and writers that join and leave as they please.
+TEST(local_line, gives_the_turn_to_a_head_that_no_holder_keeps_out_and_to_nobody_else) {
+    EXPECT_TRUE(rc::check([] {
+        struct each {
+            local_id who;
+            sharing how;
+        };
+        local_line line;
+        std::vector<each> waiting;
+        std::vector<each> holding;
+        std::optional<local_id> turn;
+        local_id newest = 0;
+        const auto given = [&](std::optional<local_id> next) {
+            if (next) turn = next;
+        };
+        const auto keeps_out = [&](const each& other) {
+            return !compatible(other.how, waiting.front().how);
+        };
+        for (const int choice : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 5))) {
+            if (choice < 2) {
+                waiting.push_back({++newest, choice == 0 ? reader : alone});
+                if (line.join(newest, waiting.back().how)) turn = newest;
+            } else if (choice == 2 && !waiting.empty()) {
+                const auto place = *rc::gen::inRange<std::size_t>(0, waiting.size());
+                const auto gone = waiting[place].who;
+                waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(place));
+                if (turn == gone) turn.reset();
+                given(line.leave(gone));
+            } else if (choice == 3 && turn) {
+                RC_ASSERT(waiting.front().who == *turn);
+                turn.reset();
+                holding.push_back(waiting.front());
+                waiting.erase(waiting.begin());
+                given(line.took(holding.back().who, holding.back().how));
+            } else if (choice == 4 && !holding.empty()) {
+                const auto place = *rc::gen::inRange<std::size_t>(0, holding.size());
+                const auto gone = holding[place].who;
+                holding.erase(holding.begin() + static_cast<std::ptrdiff_t>(place));
+                given(line.freed(gone));
+            }
+            const bool free =
+                !waiting.empty() && std::none_of(holding.begin(), holding.end(), keeps_out);
+            RC_ASSERT(turn == (free ? std::optional{waiting.front().who} : nobody));
+            RC_ASSERT(line.holders() == holding.size());
+        }
+    }));
 }
 
 // A driver that does as it is told, with waiters that join and leave as they please.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kinds/table.hpp"
 #include "net/explain.hpp"
 
 namespace holdfast::net {
@@ -45,7 +46,9 @@ class conversation {
     std::string newest;
 };
 
-introduction plain() { return {.user = {}, .password = {}, .client_name = "me"}; }
+introduction plain() {
+    return {.user = {}, .password = {}, .client_name = "me", .loads = kinds::scripts_to_load()};
+}
 
 TEST(handshake, speaks_version_three_and_asks_for_everything_in_one_write) {
     auto who = plain();
@@ -54,7 +57,7 @@ TEST(handshake, speaks_version_three_and_asks_for_everything_in_one_write) {
     EXPECT_TRUE(with.asked("HELLO"));
     EXPECT_FALSE(with.asked("AUTH"));
     with.hear(hello_reply);
-    for (const auto* what : {"SETNAME", "SELECT", "TRACKING", "INFO"}) {
+    for (const auto* what : {"SETNAME", "SELECT", "TRACKING", "INFO", "LOAD"}) {
         EXPECT_TRUE(with.asked(what)) << what;
     }
     with.hear("+OK\r\n").hear("+OK\r\n").hear("+OK\r\n").hear(info_reply).hear_the_rest();

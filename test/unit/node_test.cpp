@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
+#include "kinds/table.hpp"
 #include "unit/support/asker.hpp"
 #include "unit/support/stub_server.hpp"
 
@@ -65,6 +67,7 @@ class station final : private node::listener {
     node::settings how{.link = {.where = {.host = "redis"},
                                 .client_name = "me",
                                 .policy = {.max_ttl = 60s},
+                                .loads = kinds::scripts_to_load(),
                                 .connect_timeout = 1s,
                                 .silence_limit = 3s}};
     std::uint64_t luck = 0;
@@ -86,6 +89,95 @@ class station final : private node::listener {
 
     std::unique_ptr<node> made_;
 };
+
+/// Answers when the test says so.
+class slow_resolver final : public resolver {
+  public:
+    void ask(asker& who) noexcept override {
+        ++asked;
+        asking = &who;
+    }
+    void withdraw() noexcept override {
+        ++withdrawn;
+        asking = nullptr;
+    }
+    void found(const std::string& host) {
+        std::exchange(asking, nullptr)->on_found({.host = host});
+    }
+
+    asker* asking = nullptr;
+    int asked = 0;
+    int withdrawn = 0;
+};
+
+TEST(node, asks_where_its_server_is_before_every_connect_and_goes_there) {
+    station with;
+    testing::stub_server other(with.here, "elsewhere:6379");
+    const auto book = std::make_shared<slow_resolver>();
+    with.how.resolves = book;
+    with.call();
+    EXPECT_TRUE(with.at().opening());
+    EXPECT_EQ(with.server.count("HELLO"), 0) << "nobody knows yet where it is";
+    book->found("redis");
+    with.here.settle();
+    EXPECT_TRUE(with.at().ready());
+    with.at().start_over({.message = "moved"});
+    with.pass(20ms);
+    EXPECT_EQ(book->asked, 2);
+    book->found("elsewhere");
+    with.here.settle();
+    EXPECT_TRUE(with.at().ready());
+    EXPECT_EQ(with.at().name(), "elsewhere:6379");
+    EXPECT_EQ(other.count("HELLO"), 1);
+}
+
+TEST(node, what_is_asked_meanwhile_waits_until_its_server_is_found) {
+    station with;
+    const auto book = std::make_shared<slow_resolver>();
+    with.how.resolves = book;
+    const asker_pointer who(new asker);
+    with.ask(who);
+    EXPECT_TRUE(who->heard.empty());
+    book->found("redis");
+    with.here.settle();
+    with.at().flush();
+    with.here.settle();
+    EXPECT_EQ(who->said(), words{"+there\r\n"});
+}
+
+TEST(node, is_down_where_nobody_knows_its_server) {
+    station with(false);
+    const auto book = std::make_shared<slow_resolver>();
+    with.how.resolves = book;
+    with.call();
+    std::exchange(book->asking, nullptr)->on_not_found({.message = "no master is known"});
+    ASSERT_EQ(with.down.size(), 1U);
+    EXPECT_EQ(with.down[0].message, "no master is known");
+    with.pass(20ms);
+    EXPECT_EQ(book->asked, 2) << "it asks again after a pause";
+}
+
+TEST(node, waits_for_its_address_no_longer_than_for_its_connection) {
+    station with;
+    const auto book = std::make_shared<slow_resolver>();
+    with.how.resolves = book;
+    with.call();
+    with.pass(999ms);
+    EXPECT_TRUE(with.down.empty());
+    with.pass(1ms);
+    ASSERT_EQ(with.down.size(), 1U);
+    EXPECT_EQ(with.down[0].message, "no address in time");
+    EXPECT_EQ(book->withdrawn, 1);
+}
+
+TEST(node, withdraws_its_question_when_it_is_closed) {
+    station with;
+    const auto book = std::make_shared<slow_resolver>();
+    with.how.resolves = book;
+    with.call();
+    with.at().close({.message = "closed"});
+    EXPECT_EQ(book->withdrawn, 1);
+}
 
 constexpr std::array temporary{"-LOADING Redis is loading the dataset in memory\r\n",
                                "-OOM command not allowed when used memory > 'maxmemory'.\r\n",

@@ -9,11 +9,9 @@
 
 /// The seam between the compiled library and the templates of holdfast/asio.hpp. Nothing of Boost
 /// crosses it, so a consumer may use another version of Boost than the library was built with.
-namespace holdfast {
-class mutex;
-}
-
 namespace holdfast::detail {
+
+class lockable;
 
 /// An asynchronous operation under way. May be cancelled from any thread, also when it is over.
 class pending {
@@ -27,7 +25,7 @@ using release_done = std::function<void(std::exception_ptr, release_result)>;
 using renew_done = std::function<void(std::exception_ptr)>;
 
 /// Each calls `done` exactly once, from a thread of the client, or throws and never does.
-std::shared_ptr<pending> start_acquire(mutex& which, const acquire_options& how,
+std::shared_ptr<pending> start_acquire(lockable& which, const acquire_options& how,
                                        clock::time_point give_up_at, acquire_done done);
 std::shared_ptr<pending> start_release(lease& which, release_done done);
 std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done);

@@ -59,7 +59,7 @@ class asker final : public net::exchange {
         if (on_encode) on_encode();
         const auto name = std::to_string(request);
         if (!script_) return resp::append_command(out, {"GET", name});
-        const auto& script = scripts::release;
+        const auto& script = scripts::exclusive::release;
         resp::append_command(out, {by_text ? "EVAL" : "EVALSHA",
                                    by_text ? script.text : script.sha1, "1", name, "me"});
     }

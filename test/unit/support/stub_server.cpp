@@ -17,8 +17,9 @@ std::string integer(std::int64_t value) { return ":" + std::to_string(value) + "
 
 /// A script by its text or hash, null where it is none of ours.
 const scripts::script* find_script(std::string_view what) {
-    static const std::array all{&scripts::acquire, &scripts::commit, &scripts::extend,
-                                &scripts::release, &scripts::enlist};
+    static const std::array all{&scripts::exclusive::acquire, &scripts::exclusive::commit,
+                                &scripts::exclusive::extend, &scripts::exclusive::release,
+                                &scripts::enlist};
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto* each) {
         return each->text == what || each->sha1 == what;
     });

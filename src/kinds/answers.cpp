@@ -1,0 +1,53 @@
+#include "kinds/answers.hpp"
+
+#include <chrono>
+#include <optional>
+
+#include "net/explain.hpp"
+
+namespace holdfast::kinds {
+namespace {
+
+core::duration from_milliseconds(std::int64_t value) {
+    constexpr std::int64_t century = 3'155'760'000'000;  // more than nanoseconds can hold is wrong
+    return value < 0 || value > century ? core::duration{-1} : std::chrono::milliseconds(value);
+}
+
+net::failure nonsense(resp::view reply) {
+    return {errc::protocol, "an answer that no lock script gives: " + resp::to_string(reply), true};
+}
+
+}  // namespace
+
+net::failure refused(resp::view reply) {
+    return reply.is_error() ? net::explain(reply) : nonsense(reply);
+}
+
+vote_answer read_vote(resp::view reply) {
+    const auto number = [&](std::size_t index) {
+        const auto child = reply.at(index);
+        return child ? child->integer() : std::nullopt;
+    };
+    const auto code = number(0);
+    const auto first = number(1);
+    if (code == 1 && reply.size() == 2 && first && *first >= 0) {
+        return granted{{static_cast<std::uint64_t>(*first)}};
+    }
+    if (code == 0 && reply.size() == 3 && reply.at(1)->is_text() && number(2)) {
+        return held{reply.at(1)->text(), from_milliseconds(*number(2))};
+    }
+    return refused(reply);
+}
+
+ownership_answer read_ownership(resp::view reply) {
+    const auto code = reply.integer();
+    if (code == 1) return ownership::ours;
+    if (code == 0) return ownership::not_ours;
+    // Somebody put another type of value at the key: whatever it is, it is not our lock.
+    if (reply.is_error() && net::explain(reply).code == errc::wrong_type) {
+        return ownership::not_ours;
+    }
+    return refused(reply);
+}
+
+}  // namespace holdfast::kinds

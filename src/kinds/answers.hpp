@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "core/fencing_token.hpp"
+#include "core/time.hpp"
+#include "net/failure.hpp"
+#include "resp/view.hpp"
+
+/// What the answers of servers mean, whatever the kind of lock. The numbers that scripts return
+/// have their names here.
+namespace holdfast::kinds {
+
+struct granted {
+    core::fencing_token counter;
+};
+struct held {
+    std::string_view owner;    // empty: not told
+    core::duration remaining;  // negative: for ever, or not told
+};
+/// Of a request for a vote: granted, denied, or none of these.
+using vote_answer = std::variant<granted, held, net::failure>;
+
+/// `[1, counter]` or `[0, owner, milliseconds left]`.
+vote_answer read_vote(resp::view reply);
+
+/// Of all that only the owner may do: done, or not the owner any more.
+enum class ownership : std::uint8_t { ours, not_ours };
+using ownership_answer = std::variant<ownership, net::failure>;
+
+/// `1` or `0`.
+ownership_answer read_ownership(resp::view reply);
+
+/// What an answer means that is no vote: an error, or nothing that a script of ours says.
+net::failure refused(resp::view reply);
+
+}  // namespace holdfast::kinds

@@ -1,0 +1,28 @@
+#include "kinds/keys.hpp"
+
+namespace holdfast::kinds {
+
+void append_key_beside(std::string& out, std::string_view lock, std::string_view what) {
+    const auto open = lock.find('{');
+    const auto close = open == lock.npos ? lock.npos : lock.find('}', open + 1);
+    const bool has_tag = close != lock.npos && close > open + 1;
+    out += own_keys;
+    if (!has_tag) out += '{';
+    if (has_tag) (out += what) += ':';
+    out += lock;
+    if (!has_tag) (out += "}:") += what;
+}
+
+std::string counter_key(std::string_view lock) {
+    std::string name;
+    append_key_beside(name, lock, "fence");
+    return name;
+}
+
+std::string forced_key(std::string_view lock) {
+    std::string name;
+    append_key_beside(name, lock, "forced");
+    return name;
+}
+
+}  // namespace holdfast::kinds

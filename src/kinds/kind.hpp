@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/fencing_token.hpp"
+#include "core/sharing.hpp"
+#include "core/time.hpp"
+#include "kinds/answers.hpp"
+#include "kinds/keys.hpp"
+#include "resp/view.hpp"
+#include "scripts/script.hpp"
+
+namespace holdfast::kinds {
+
+/// Who votes on a lock.
+enum class topology : std::uint8_t {
+    one_voter,  // its answer is the outcome
+    quorum,     // several, which know nothing of each other
+};
+
+/// What every request is about: which lock, for whom, and for how long.
+struct claim {
+    const keys& of;
+    std::string_view owner;
+    core::duration ttl{};        // of the lock, from when the server reads it
+    core::duration retention{};  // of an idle counter
+};
+
+/// What a vote draws along with the lock. Without fencing it is ignored.
+struct drawing {
+    std::uint32_t tokens = 1;
+    std::uint64_t floor = 0;  // below it no token may be drawn
+};
+
+/// What is left behind where a lock is taken away by force.
+struct note {
+    std::string_view by, held_by, reason;
+};
+
+/// What is locked, and how: an exclusive lock is the first kind. It knows the scripts of its folder
+/// in src/scripts, writes their calls and reads their answers, and says with whom its holders share
+/// a key. What is done with the answers is the same for all kinds: src/core sees granted, denied
+/// and unknown.
+///
+/// Kinds are immutable and live for ever; a plan names its own. Members may be called from any
+/// thread, by whoever writes a request or reads its answer: they neither wait nor keep anything.
+/// Writers append one whole command, or throw std::bad_alloc. `by_text`: the script as EVAL with
+/// its text, since the server does not know it; where it is not a parameter, it always is.
+///
+/// How to add one: doc/design.md.
+class kind {
+  public:
+    kind(const kind&) = delete;
+    kind& operator=(const kind&) = delete;
+
+    /// For messages: `exclusive`.
+    [[nodiscard]] virtual std::string_view name() const = 0;
+
+    /// What every connection loads in its handshake, in this order. What is not among them is
+    /// called by text.
+    [[nodiscard]] virtual std::span<const scripts::script* const> loads() const = 0;
+
+    /// With which holders of this process it shares a key. Whoever waits asks the servers only
+    /// while it is compatible with all of them, and one that does not wait is denied here.
+    [[nodiscard]] virtual core::sharing sharing() const = 0;
+
+    [[nodiscard]] virtual bool allowed_on(topology where) const = 0;
+
+    /// The lock whose waiters are to ask again when a server says that `changed` did; empty: none
+    /// of this kind's keys. A part of `changed`.
+    [[nodiscard]] virtual std::string_view woken_by(std::string_view changed) const = 0;
+
+    /// Asks for a vote. A denial tells who holds the lock, and has read what wakes its waiters.
+    virtual void acquire(std::string& out, bool by_text, const claim& what,
+                         const drawing& draws) const = 0;
+    [[nodiscard]] virtual vote_answer read_acquire(resp::view reply) const = 0;
+
+    /// Whether there is a cheaper way, for who need not be told anything.
+    [[nodiscard]] virtual bool has_shortcut(const keys& of) const = 0;
+    /// REQUIRES: has_shortcut(), for both.
+    virtual void acquire_by_shortcut(std::string& out, const claim& what) const = 0;
+    [[nodiscard]] virtual vote_answer read_shortcut(resp::view reply) const = 0;
+
+    /// The rest is for owners alone, and answered by whether they still are.
+    [[nodiscard]] virtual ownership_answer read_ownership(resp::view reply) const = 0;
+
+    /// Brings the counter up to the token that was chosen. REQUIRES: fenced.
+    virtual void commit(std::string& out, bool by_text, const claim& what,
+                        core::fencing_token token) const = 0;
+    /// Never shortens, never creates.
+    virtual void extend(std::string& out, bool by_text, const claim& what) const = 0;
+    virtual void release(std::string& out, bool by_text, const claim& what) const = 0;
+
+    /// Changes nothing, and is answered in its own way.
+    virtual void verify(std::string& out, bool by_text, const claim& what) const = 0;
+    [[nodiscard]] virtual ownership_answer read_verify(resp::view reply,
+                                                       const claim& what) const = 0;
+
+    /// Leaves the lock to its ttl, exactly so long. Hardly anybody ever needs it, or the next.
+    virtual void linger(std::string& out, const claim& what) const = 0;
+    /// Releases for somebody else, and keeps a note for `kept_for`.
+    virtual void force(std::string& out, const claim& what, core::duration kept_for,
+                       const note& why) const = 0;
+
+  protected:
+    constexpr kind() = default;
+    ~kind() = default;
+};
+
+}  // namespace holdfast::kinds

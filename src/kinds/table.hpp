@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kinds/kind.hpp"
+
+/// The kinds of locks that there are.
+namespace holdfast::kinds {
+
+std::span<const kind* const> all();
+
+/// What connections load in their handshake: of all kinds, in the order of the table.
+std::span<const scripts::script* const> scripts_to_load();
+
+/// The lock whose waiters are to ask again when a server says that `changed` did; empty: none.
+std::string_view woken_by(std::string_view changed);
+
+}  // namespace holdfast::kinds

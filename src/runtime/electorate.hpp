@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "core/node_set.hpp"
+
+namespace holdfast::runtime {
+
+/// Who votes on a key: some of the client's nodes, or all of them. The machines of src/core count
+/// voters, and know them by their place, from zero on; the client knows its nodes by theirs. This
+/// is where the one becomes the other.
+///
+/// A value. Whoever works on a key asks for it (engine::voters_of()) and keeps it for as long as
+/// its requests are under way; who asks later may get another.
+class electorate {
+  public:
+    constexpr explicit electorate(core::node_set members) : members_(members) {}
+
+    [[nodiscard]] constexpr std::size_t size() const { return members_.size(); }
+    [[nodiscard]] constexpr std::size_t majority() const { return core::majority(size()); }
+
+    /// So many votes decide it.
+    [[nodiscard]] constexpr bool carries(std::size_t votes) const { return votes >= majority(); }
+    /// Without so many there is no majority.
+    [[nodiscard]] constexpr bool prevents(std::size_t votes) const {
+        return votes > size() - majority();
+    }
+
+    /// All of them, as the machines number them.
+    [[nodiscard]] constexpr core::node_set voters() const { return core::node_set::first(size()); }
+    /// The same, as the client does.
+    [[nodiscard]] constexpr core::node_set nodes() const { return members_; }
+
+    /// REQUIRES: one of voters().
+    [[nodiscard]] constexpr core::node_index node_of(core::node_index voter) const {
+        core::node_index found;
+        std::uint8_t place = 0;
+        members_.for_each([&](core::node_index node) {
+            if (place++ == voter.value) found = node;
+        });
+        return found;
+    }
+
+    /// nullopt: that node has no vote here.
+    [[nodiscard]] constexpr std::optional<core::node_index> voter_at(core::node_index node) const {
+        if (!members_.contains(node)) return std::nullopt;
+        core::node_index voter;
+        members_.for_each([&](core::node_index each) {
+            if (each < node) ++voter.value;
+        });
+        return voter;
+    }
+
+    friend constexpr bool operator==(electorate, electorate) = default;
+
+  private:
+    core::node_set members_;
+};
+
+}  // namespace holdfast::runtime
