@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "access.hpp"
-#include "net/explain.hpp"
 #include "release.hpp"
-#include "resp/view.hpp"
 #include "runtime/failures.hpp"
 #include "runtime/renewal.hpp"
 #include "runtime/tally.hpp"
@@ -81,15 +79,15 @@ bool lease::verify() const {
     detail::check_usable(engine);
     auto lock = engine.lock();
     if (hold_->released()) return false;  // what the servers have may be its heir's
-    const auto ours_there = hold_->owner();
-    const auto voters = engine.voters_of(hold_->what().keys.lock);
-    const auto answers =
-        runtime::query::run(engine, voters, lock, {"GET", hold_->what().keys.lock});
-    const runtime::tally said(voters, answers, [&](resp::view reply) -> runtime::opinion {
-        if (reply.is_error() && net::explain(reply).code != errc::wrong_type) {
-            return net::explain(reply);
-        }
-        return reply.text() == ours_there ? runtime::ballot::yes : runtime::ballot::no;
+    const auto owner = hold_->owner();
+    const auto& kind = *hold_->what().kind;
+    const auto claim = hold_->what().claim_by(owner);
+    const auto voters = engine.voters_of(claim.of.lock);
+    const auto answers = runtime::query::run(
+        engine, voters, lock,
+        [&](std::string& out, bool by_text) { kind.verify(out, by_text, claim); });
+    const runtime::tally said(voters, answers, [&](resp::view reply) {
+        return runtime::opinion_of(kind.read_verify(reply, claim));
     });
     if (said.carried()) return !hold_->released();
     if (!said.refused()) runtime::raise(said.why(engine));

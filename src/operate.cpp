@@ -359,11 +359,8 @@ bool done_for_owner(client& through, const runtime::plan& what,
     const auto whom = engine.voters_of(what.keys.lock);
     const auto all = runtime::query::run(engine, whom, lock, request);
     lock.unlock();
-    const runtime::tally said(whom, all, [&](resp::view reply) -> runtime::opinion {
-        auto answer = what.kind->read_ownership(reply);
-        if (auto* const why = std::get_if<net::failure>(&answer)) return std::move(*why);
-        const bool ours = std::get<kinds::ownership>(answer) == kinds::ownership::ours;
-        return ours ? runtime::ballot::yes : runtime::ballot::no;
+    const runtime::tally said(whom, all, [&](resp::view reply) {
+        return runtime::opinion_of(what.kind->read_ownership(reply));
     });
     if (said.carried()) return true;
     if (said.refused()) return false;

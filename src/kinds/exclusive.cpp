@@ -100,6 +100,15 @@ class exclusive_kind final : public kind {
         append_call(out, scripts::exclusive::release, by_text, only, {what.owner});
     }
 
+    void verify(std::string& out, bool, const claim& what) const override {
+        resp::append_command(out, {"GET", what.of.lock});
+    }
+
+    [[nodiscard]] ownership_answer read_verify(resp::view reply, const claim& what) const override {
+        if (reply.is_error()) return kinds::read_ownership(reply);
+        return reply.text() == what.owner ? ownership::ours : ownership::not_ours;
+    }
+
     void linger(std::string& out, const claim& what) const override {
         prolong(out, scripts::exclusive::linger, true, what);
     }

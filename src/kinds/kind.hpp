@@ -94,6 +94,11 @@ class kind {
     virtual void extend(std::string& out, bool by_text, const claim& what) const = 0;
     virtual void release(std::string& out, bool by_text, const claim& what) const = 0;
 
+    /// Changes nothing, and is answered in its own way.
+    virtual void verify(std::string& out, bool by_text, const claim& what) const = 0;
+    [[nodiscard]] virtual ownership_answer read_verify(resp::view reply,
+                                                       const claim& what) const = 0;
+
     /// Leaves the lock to its ttl, exactly so long. Hardly anybody ever needs it, or the next.
     virtual void linger(std::string& out, const claim& what) const = 0;
     /// Releases for somebody else, and keeps a note for `kept_for`.

@@ -63,4 +63,7 @@ class tally {
 /// Yes, where it is any answer but an error.
 opinion read_answer(resp::view reply);
 
+/// Yes, where it is still the owner's.
+opinion opinion_of(kinds::ownership_answer said);
+
 }  // namespace holdfast::runtime

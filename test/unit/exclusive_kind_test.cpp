@@ -129,6 +129,22 @@ TEST(exclusive_kind, errors_keep_their_meaning) {
               errc::permission);
 }
 
+TEST(exclusive_kind, is_verified_by_who_stands_at_the_key) {
+    const claim mine{.of = lock, .owner = "me"};
+    std::string out;
+    exclusive().verify(out, false, mine);
+    EXPECT_EQ(out, "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
+    const auto found = [&](const char* frame) {
+        return std::get<ownership>(exclusive().read_verify(resp::view(frame), mine));
+    };
+    EXPECT_EQ(found("$2\r\nme\r\n"), ownership::ours);
+    EXPECT_EQ(found("$3\r\nyou\r\n"), ownership::not_ours);
+    EXPECT_EQ(found("_\r\n"), ownership::not_ours);
+    EXPECT_EQ(found("-WRONGTYPE Operation\r\n"), ownership::not_ours);
+    EXPECT_TRUE(std::holds_alternative<net::failure>(
+        exclusive().read_verify(resp::view("-LOADING x\r\n"), mine)));
+}
+
 TEST(exclusive_kind, a_key_of_another_type_is_not_ours_any_more) {
     const auto answer = exclusive().read_ownership(resp::view("-WRONGTYPE Operation\r\n"));
     EXPECT_EQ(std::get<ownership>(answer), ownership::not_ours);
