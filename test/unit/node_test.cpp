@@ -129,6 +129,7 @@ TEST(node, asks_where_its_server_is_before_every_connect_and_goes_there) {
     EXPECT_TRUE(with.at().ready());
     EXPECT_EQ(with.at().name(), "elsewhere:6379");
     EXPECT_EQ(other.count("HELLO"), 1);
+    with.at().close({.message = "the other server goes first"});
 }
 
 TEST(node, what_is_asked_meanwhile_waits_until_its_server_is_found) {

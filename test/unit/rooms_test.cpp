@@ -64,6 +64,7 @@ class guest final : public contender {
 
   private:
     [[nodiscard]] core::local_id id() const override { return id_; }
+    [[nodiscard]] core::sharing sharing() const override { return core::alone; }
     void turn(const core::courtesy::gap&, core::time_point) noexcept override {
         if (!std::exchange(stays_, false)) leave();
     }
