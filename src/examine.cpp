@@ -8,6 +8,7 @@
 #include "interview.hpp"
 #include "net/enlisting.hpp"
 #include "net/supported.hpp"
+#include "onlooker.hpp"
 #include "platform/environment.hpp"
 #include "resp/view.hpp"
 #include "rights.hpp"
@@ -211,10 +212,11 @@ namespace {
 /// that address later. With the engine's lock held.
 class vouching {
   public:
-    vouching(runtime::engine& through, core::node_index whom) : engine_(through), whom_(whom) {
-        engine_.node(whom_).vouch(true, engine_.now());
+    vouching(runtime::engine& through, core::node_index whom, const std::string& life)
+        : engine_(through), whom_(whom) {
+        engine_.node(whom_).vouch(life, engine_.now());
     }
-    ~vouching() { engine_.node(whom_).vouch(false, engine_.now()); }
+    ~vouching() { engine_.node(whom_).stop_vouching(); }
 
     vouching(const vouching&) = delete;
     vouching& operator=(const vouching&) = delete;
@@ -224,25 +226,38 @@ class vouching {
     core::node_index whom_;
 };
 
+/// Whom an operator vouches for.
+struct vouched {
+    std::string life{};  // and no other; empty: whichever it lives
+};
+
 /// Connects; throws what kept it from that.
 void reach(runtime::engine& engine, std::unique_lock<std::mutex>& lock, core::node_index whom,
-           bool fresh) {
+           const std::optional<vouched>& for_whom) {
     std::optional<vouching> vouches;
-    if (fresh) vouches.emplace(engine, whom);
+    if (for_whom) vouches.emplace(engine, whom, for_whom->life);
     const auto hello = runtime::query::run_on(engine, lock, whom, {"PING"});
     if (const auto* why = std::get_if<net::failure>(&hello)) runtime::raise(*why);
 }
 
-/// Enlists one node; throws what kept it from that.
-milliseconds enlist_one(runtime::engine& engine, core::node_index whom, bool fresh) {
+/// Enlists one node; throws what kept it from that. A connection that is made anew meanwhile may
+/// lead to another life: what is written is decided by the facts of the one that it is written to.
+milliseconds enlist_one(runtime::engine& engine, core::node_index whom,
+                        const std::optional<vouched>& for_whom) {
     auto lock = engine.lock();
-    reach(engine, lock, whom, fresh);
+    reach(engine, lock, whom, for_whom);
     auto& node = engine.node(whom);
-    const auto how = fresh ? net::enlisting::vouched : net::enlisting::guarded;
+    const auto meant = [&] {
+        return for_whom &&
+               (for_whom->life.empty() || for_whom->life == core::life_of(node.facts()));
+    };
+    if (for_whom && !meant()) runtime::raise(net::another_life());
     const auto answer = runtime::query::run_on(engine, lock, whom, [&](std::string& out, bool) {
+        const auto how = meant() ? net::enlisting::vouched : net::enlisting::guarded;
         net::append_enlist(out, node.facts(), how, node.judge());
     });
     if (const auto* why = std::get_if<net::failure>(&answer)) runtime::raise(*why);
+    if (for_whom && !meant()) runtime::raise(net::another_life());
     const auto found = net::read_enlist(resp::view(std::get<std::string>(answer)));
     if (const auto* why = std::get_if<net::failure>(&found)) runtime::raise(*why);
     const auto& record = std::get<core::enlistment>(found);
@@ -251,9 +266,9 @@ milliseconds enlist_one(runtime::engine& engine, core::node_index whom, bool fre
     return std::chrono::ceil<milliseconds>(record.quarantine);
 }
 
-}  // namespace
-
-std::vector<milliseconds> enlist(client& through, bool fresh) {
+/// `whom_for(n)`: whom of them somebody vouches for, if anybody.
+template <typename Vouched>
+std::vector<milliseconds> enlist_all(client& through, Vouched&& whom_for) {
     const auto& shared = detail::access::shared(through);
     shared->check_process();
     std::vector<milliseconds> result;
@@ -262,7 +277,7 @@ std::vector<milliseconds> enlist(client& through, bool fresh) {
     for (std::size_t n = 0; n < shared->engine()->node_count(); ++n) {
         const core::node_index whom{static_cast<std::uint8_t>(n)};
         try {
-            result.push_back(enlist_one(*shared->engine(), whom, fresh));
+            result.push_back(enlist_one(*shared->engine(), whom, whom_for(n)));
         } catch (const std::system_error& failed) {
             if (!first) first = failed.code();
             all += (all.empty() ? "" : "; ") + shared->engine()->node(whom).name() +
@@ -271,6 +286,35 @@ std::vector<milliseconds> enlist(client& through, bool fresh) {
     }
     if (!all.empty()) throw std::system_error(first, all);
     return result;
+}
+
+}  // namespace
+
+std::vector<milliseconds> enlist(client& through, bool fresh) {
+    return enlist_all(through,
+                      [&](std::size_t) { return fresh ? std::optional(vouched{}) : std::nullopt; });
+}
+
+std::vector<milliseconds> enlist(client& through, const std::vector<std::string>& lives) {
+    if (lives.size() != through.settings().urls.size()) {
+        throw std::system_error(errc::invalid_option, "as many lives as there are servers");
+    }
+    return enlist_all(through, [&](std::size_t n) { return std::optional(vouched{lives[n]}); });
+}
+
+std::vector<std::string> lives(client& through) {
+    const detail::onlooker looking(through);
+    std::vector<std::string> all;
+    for (std::size_t n = 0; n < looking.engine().node_count(); ++n) {
+        detail::interview with(looking.engine(), {static_cast<std::uint8_t>(n)});
+        if (!with.ask({"PING"})) {
+            auto why = with.failure();
+            why.message.insert(0, with.node().name() + ": ");
+            runtime::raise(why);
+        }
+        all.push_back(core::life_of(with.node().facts()));
+    }
+    return all;
 }
 
 }  // namespace holdfast

@@ -89,7 +89,7 @@ bool lease::verify() const {
     const runtime::tally said(voters, answers, [&](resp::view reply) {
         return runtime::opinion_of(kind.read_verify(reply, claim));
     });
-    if (said.carried()) return !hold_->released();
+    if (said.carried()) return !hold_->lost(engine.now());
     if (!said.refused()) runtime::raise(said.why(engine));
     hold_->found_gone(engine.now());
     engine.submit();

@@ -10,7 +10,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "net/explain.hpp"
-#include "platform/environment.hpp"
+#include "onlooker.hpp"
 #include "release.hpp"
 #include "resp/view.hpp"
 #include "runtime/failures.hpp"
@@ -328,27 +328,23 @@ void visit_locks(runtime::engine& engine, const std::unordered_set<std::string>&
     }
 }
 
-/// Connections of its own that enlist no server, as examine() has them.
-class onlooker {
-  public:
-    explicit onlooker(client& through) {
-        detail::access::shared(through)->check_process();
-        auto settings = through.settings();
-        settings.log = {};
-        settings.prefix.clear();  // it looks at the keys of all
-        engine_ = std::make_shared<runtime::engine>(platform::make_environment(),
-                                                    std::move(settings), net::purpose::look);
+/// Whether any node has it for an owner of ours. Throws unless all of them could say: what one of
+/// them has nobody else may know.
+bool is_anywhere_ours(runtime::engine& engine, const std::string& name) {
+    bool ours = false;
+    const auto whom = voters_of(engine, name);
+    const auto starts = ask(engine, whom, read_start(name, owner_start.size()));
+    for (std::size_t voter = 0; voter < starts.size(); ++voter) {
+        auto& node = engine.node(whom.node_of({static_cast<std::uint8_t>(voter)}));
+        if (const auto* why = std::get_if<net::failure>(&starts[voter])) raise_from(node, *why);
+        const resp::view reply(*text_of(starts[voter]));
+        ours = ours || reply.text() == owner_start;
+        if (!reply.is_error()) continue;
+        const auto why = net::explain(reply);
+        if (why.code != errc::wrong_type) raise_from(node, why);  // no string, and so no lock
     }
-    ~onlooker() { engine_->close(); }
-
-    onlooker(const onlooker&) = delete;
-    onlooker& operator=(const onlooker&) = delete;
-
-    [[nodiscard]] runtime::engine& engine() const { return *engine_; }
-
-  private:
-    runtime::engine_pointer engine_;
-};
+    return ours;
+}
 
 /// Whether a majority has done it for the owner; false: so many say that it is not that owner's
 /// that none can. Throws where too few could say.
@@ -406,9 +402,17 @@ void list(client& through, std::string_view glob, const lock_visitor& visit) {
 }
 
 void list_everywhere(client& through, const lock_visitor& visit) {
-    const onlooker looking(through);
+    const detail::onlooker looking(through);
     auto& engine = looking.engine();
-    visit_locks(engine, scan_enough(engine, "*", engine.node_count()), visit);
+    for (const auto& key : scan_enough(engine, "*", engine.node_count())) {
+        if (!is_anywhere_ours(engine, key)) continue;
+        const auto status = inspect_whole(engine, key);
+        for (const auto& view : status.views) {
+            if (!view.error.empty())
+                runtime::refuse(errc::unreachable, view.node + ": " + view.error);
+        }
+        if (status.held_by) visit(status);
+    }
 }
 
 release_result unlock(client& through, std::string_view key, std::string_view owner) {

@@ -106,8 +106,9 @@ class lease {
     void extend(std::chrono::milliseconds ttl);
     bool extend(std::chrono::milliseconds ttl, std::error_code& error);
 
-    /// Asks the servers whether the key still holds our owner. False once it was released; and
-    /// where a majority says that it does not, which is the loss of the lease.
+    /// Asks the servers whether the key still holds our owner. False once it was released or lost,
+    /// whatever they have; and where a majority says that it does not, which is the loss of the
+    /// lease.
     [[nodiscard]] bool verify() const;
     [[nodiscard]] bool verify(std::error_code& error) const;
 

@@ -151,4 +151,14 @@ struct server_report {
 /// reached do not keep the others from being enlisted; the first of them is thrown in the end.
 [[nodiscard]] std::vector<std::chrono::milliseconds> enlist(client& through, bool fresh);
 
+/// The life that each server lives now, over connections that enlist none; empty for one that does
+/// not tell. Throws unless all of them could be asked. Who looks for locks before it vouches asks
+/// for this first.
+[[nodiscard]] std::vector<std::string> lives(client& through);
+
+/// The same as enlist(through, true), for these lives and no others: a server that has restarted
+/// since lives() is refused with errc::unsafe_server.
+[[nodiscard]] std::vector<std::chrono::milliseconds> enlist(client& through,
+                                                            const std::vector<std::string>& lives);
+
 }  // namespace holdfast

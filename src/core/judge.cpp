@@ -26,6 +26,10 @@ bool same_life(const server_facts& before, const server_facts& now) {
            (before.replication_id == now.replication_id || now.second_replication_id.empty());
 }
 
+std::string life_of(const server_facts& facts) {
+    return facts.run_id.empty() ? "" : facts.run_id + ' ' + facts.replication_id;
+}
+
 void judge::disconnected() {
     standing_ = standing::unjudged;
     flaw_ = flaw::none;

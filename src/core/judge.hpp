@@ -50,6 +50,9 @@ struct server_facts {
 /// without a second one: that loses nothing.
 bool same_life(const server_facts& before, const server_facts& now);
 
+/// Its run_id and its replication id, to be compared as they are; empty: it does not tell.
+std::string life_of(const server_facts& facts);
+
 /// What the record of a server's life says to a client that has just enlisted it.
 struct enlistment {
     duration quarantine{};    // that is left; zero: none

@@ -15,8 +15,14 @@ constexpr std::size_t first_buffer = std::size_t{16} * 1024;
 constexpr auto idle_time = std::chrono::milliseconds(1);
 
 introduction introduce(const connection::settings& how) {
-    return {how.where.user, how.where.password, how.client_name, how.where.database,
-            how.policy,     how.what_for,       how.loads};
+    return {.user = how.where.user,
+            .password = how.where.password,
+            .client_name = how.client_name,
+            .database = how.where.database,
+            .policy = how.policy,
+            .what_for = how.what_for,
+            .vouched_life = how.vouched_life,
+            .loads = how.loads};
 }
 
 bool knows_no_script(std::string_view reply) { return reply.starts_with("-NOSCRIPT"); }

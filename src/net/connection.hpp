@@ -54,6 +54,7 @@ class connection final : private transport::events {
         std::string client_name;
         core::judge_policy policy;
         purpose what_for = purpose::lock;
+        std::string vouched_life{};                       // as of introduction
         std::span<const scripts::script* const> loads{};  // in the handshake
         clock::duration connect_timeout{};
         clock::duration silence_limit{};

@@ -182,10 +182,17 @@ void handshake::ask_enlist(std::string& out) {
         return fail(
             {errc::permission, "the restart guard needs INFO, which the ACL refuses", true});
     }
+    const auto& vouched = who_.vouched_life;
+    if (!vouched.empty() && core::life_of(facts) != vouched) return fail(another_life());
     const bool votes = !facts.run_id.empty() && !facts.is_replica && who_.what_for != purpose::look;
     state_ = votes ? state::enlisting : state::done;
     if (!votes) return;
     append_enlist(out, facts, as_whom(), core::judge(who_.policy));
+}
+
+failure another_life() {
+    return {errc::unsafe_server,
+            "has restarted, or was a replica, since it was looked at: it is not vouched for", true};
 }
 
 enlisting handshake::as_whom() const {

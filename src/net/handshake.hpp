@@ -56,8 +56,12 @@ struct introduction {
     unsigned database = 0;
     core::judge_policy policy{};  // says whether a restart must be asked about
     purpose what_for = purpose::lock;
+    std::string vouched_life{};  // as of core::life_of; empty: whichever it lives
     std::span<const scripts::script* const> loads{};  // so that they can be called by digest
 };
+
+/// Why a server is not vouched for that lives another life than was meant.
+failure another_life();
 
 /// The conversation that opens a connection. Knows no socket: commands out, replies in.
 ///

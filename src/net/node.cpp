@@ -140,9 +140,15 @@ void node::on_not_found(const failure& why) noexcept {
     on_down(why);
 }
 
-void node::vouch(bool on, clock::time_point now) {
-    settings_.link.what_for = on ? purpose::vouch : purpose::lock;
-    if (!on || (state_ != state::out && !opening())) return;
+void node::stop_vouching() noexcept {
+    settings_.link.what_for = purpose::lock;
+    settings_.link.vouched_life.clear();
+}
+
+void node::vouch(std::string life, clock::time_point now) {
+    settings_.link.what_for = purpose::vouch;
+    settings_.link.vouched_life = std::move(life);
+    if (state_ != state::out && !opening()) return;
     if (connection_) connection_->hang_up({.message = "is connected to anew, to vouch for it"});
     connect(now, state::connecting);
 }

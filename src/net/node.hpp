@@ -114,9 +114,11 @@ class node final : private connection::owner, private resolver::asker {
     /// Why its votes cannot be asked for where other clients agreed on another max_ttl.
     [[nodiscard]] failure disagreement(const core::enlistment& found) const;
 
-    /// While it is on, connecting vouches for the server: what it has in place of a record does not
+    /// From now on connecting vouches for the server: what it has in place of a record does not
     /// keep the operator out who comes to replace it. Begins anew, if that has failed so far.
-    void vouch(bool on, clock::time_point now);
+    /// `life`: for no other than this; empty: for whichever it lives.
+    void vouch(std::string life, clock::time_point now);
+    void stop_vouching() noexcept;
 
     /// What it says of itself does not fit what was known: the connection is made anew.
     void start_over(const failure& why) { connection_->hang_up(why); }

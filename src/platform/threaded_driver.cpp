@@ -333,6 +333,8 @@ void threaded_driver::pass_on() noexcept {
         successor_ = &*next;
         return bell_of(*successor_).ring();
     }
+    // Who had something to send while the last were woken left it to whoever drives.
+    driven_.flush();
     if (!driven_.unattended()) return;
     try_background();
     wake_background();

@@ -56,6 +56,7 @@ hold::hold(engine_pointer through, room& where, grant won, core::time_point now)
       room_(&engine_->waiting().enter(where)),
       keeper_(keeping(*grant_.what, grant_.gained.sent_at), grant_.gained.sent_at,
               grant_.gained.valid_until),
+      longest_asked_(grant_.what->timing.ttl),
       valid_until_(keeper_.valid_until()) {}
 
 hold::~hold() { assert((ended_ && room_ == nullptr) || engine_->in_child()); }
@@ -246,6 +247,6 @@ void hold::vacate(core::time_point now) noexcept {
     engine_->waiting().exit(*from);
 }
 
-core::time_point hold::key_gone_at() const { return valid_until() + grant_.what->timing.guard(); }
+core::time_point hold::key_gone_at() const { return engine_->now() + longest_asked_; }
 
 }  // namespace holdfast::runtime

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -66,8 +67,11 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     /// REQUIRES: engine::reserve_hold(), room::reserve_holder()
     void start(core::time_point now) noexcept;
     void renewed(const core::renew& attempt, core::time_point now) noexcept;
-    /// The servers are being asked to change its ttl.
-    void changing() { grant_.gained.unchanged = false; }
+    /// The servers are being asked to let it live for so long.
+    void changing(core::duration ttl) {
+        grant_.gained.unchanged = false;
+        longest_asked_ = std::max(longest_asked_, ttl);
+    }
 
     /// Lets it go: to the next in line of this process, if that can go on with it, or back to the
     /// servers. Whoever waits here then asks in the same write, behind the release. `done` may be
@@ -86,7 +90,8 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     [[nodiscard]] std::size_t place() const { return place_; }
     void place(std::size_t where) { place_ = where; }
 
-    /// Until when the key may still stand at a server.
+    /// Until when the key may still stand at a server. A renewal that nobody has confirmed may have
+    /// been carried out this moment.
     [[nodiscard]] core::time_point key_gone_at() const;
 
   private:
@@ -115,6 +120,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     core::time_point acquired_at_;
     room* room_;  // until it makes room
     core::keeper keeper_;
+    core::duration longest_asked_;
     std::atomic<core::time_point> valid_until_;
     std::atomic<bool> gone_ = false;  // found out or given up before the deadline
     std::size_t place_ = 0;

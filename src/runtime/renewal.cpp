@@ -37,7 +37,7 @@ renewal::renewal(std::shared_ptr<hold> lease, core::duration ttl, listener done)
       machine_(configure(*lease_, voters_.size(), ttl)) {}
 
 void renewal::begin(core::time_point now) noexcept {
-    lease_->changing();
+    lease_->changing(ttl_);
     carry_out(machine_.start(now), now);
 }
 

@@ -256,6 +256,38 @@ TEST(lives, whoever_waits_hears_that_somebody_vouched) {
     EXPECT_LT(waiting.get(), 10s);
 }
 
+// Somebody looked for locks, and found none where one was forgotten meanwhile.
+TEST(lives, nobody_is_vouched_for_who_has_restarted_since_it_was_looked_at) {
+    redis_server server;
+    const auto settings = guarded(server);
+    client through(settings);
+    for (const bool connected : {true, false}) {
+        const auto seen = lives(through);
+        EXPECT_EQ(enlist(through, seen), std::vector{0ms});
+        server.restart(data::lost);
+        std::optional<client> anew;
+        if (!connected) anew.emplace(settings);
+        const auto error = error_of([&] { (void)enlist(anew ? *anew : through, seen); });
+        EXPECT_EQ(error.code, errc::unsafe_server) << error.what;
+        EXPECT_TRUE(contains(error.what, "has restarted")) << error.what;
+        client later(settings);
+        EXPECT_TRUE(quarantined(later, "k"));
+    }
+}
+
+TEST(lives, of_a_quorum_are_looked_for_locks_on_every_server_or_not_at_all) {
+    quorum nodes(3);
+    client through(nodes.settings());
+    nodes.server(2).command(
+        {"SET", "k", "hf1:0123456789012345678901234567890123456789:a@b:1:", "PX", "60000"});
+    std::size_t found = 0;
+    list_everywhere(through, [&](const lock_status&) { ++found; });
+    EXPECT_EQ(found, 1U);
+    nodes.server(2).command({"ACL", "SETUSER", "default", "-getrange"});
+    const auto error = error_of([&] { list_everywhere(through, [](const lock_status&) {}); });
+    EXPECT_EQ(error.code, errc::permission) << "what it has was not seen";
+}
+
 // max_ttl.
 
 TEST(max_ttl, is_agreed_on_by_all_who_guard_against_restarts) {

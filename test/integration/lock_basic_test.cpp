@@ -1,4 +1,5 @@
 #include <atomic>
+#include <barrier>
 #include <mutex>
 #include <thread>
 
@@ -323,6 +324,39 @@ TEST_F(lock_basic, keys_are_shown_without_the_prefix_and_can_be_given_back) {
     const auto lost = error_of([&] { held.ensure_held(); });
     EXPECT_EQ(lost.code, errc::lost);
     EXPECT_TRUE(contains(lost.what, "'k'")) << lost.what;
+}
+
+// Half of the threads keep their locks and so ask for nothing more: nobody is left to send what was
+// released while they were being told.
+TEST_F(lock_basic, a_release_that_is_not_awaited_is_sent_although_nobody_waits_any_more) {
+    constexpr int callers = 4;
+    constexpr int rounds = 300;
+    std::barrier step(callers + 1);
+    std::vector<std::jthread> threads;
+    for (int n = 0; n < callers; ++n) {
+        threads.emplace_back([&, n] {
+            acquire_options how;
+            how.await_release = false;
+            mutex one(client_, "k" + std::to_string(n), how);
+            for (int round = 0; round < rounds; ++round) {
+                step.arrive_and_wait();
+                one.lock();
+                if (n % 2 == 1) one.unlock();
+                step.arrive_and_wait();
+                step.arrive_and_wait();
+                if (n % 2 == 0) one.unlock();
+            }
+        });
+    }
+    int late = 0;
+    for (int round = 0; round < rounds; ++round) {
+        step.arrive_and_wait();
+        step.arrive_and_wait();
+        const auto gone = [&] { return !server_.exists("k1") && !server_.exists("k3"); };
+        if (!eventually(300ms * slowness, gone)) ++late;
+        step.arrive_and_wait();
+    }
+    EXPECT_EQ(late, 0) << "of " << rounds;
 }
 
 TEST_F(lock_basic, a_release_that_is_not_awaited_arrives_all_the_same) {

@@ -244,6 +244,23 @@ TEST(hold, whose_release_nobody_awaits_is_owed_all_the_same_where_it_is_not_answ
     EXPECT_GE(late.server.count("release"), 2);
 }
 
+// The server has carried out a renewal whose answer nobody has heard: its key lives longer than the
+// lease was believed.
+TEST(hold, whose_renewal_was_carried_out_unheard_is_owed_its_release_for_as_long_as_the_key_lives) {
+    holding with;
+    with.server.answer("extend", "");
+    with.here.run_for(8s);
+    with.server.put("key", *with.server.owner_of("key"), ttl);
+    with.server.stop();
+    with.here.run_for(1s);
+    ASSERT_TRUE(with.lease->lost());
+    EXPECT_EQ(with.lease->release(), release_result::unknown);
+    with.here.run_for(2s);
+    with.server.start();
+    with.here.run_for(3s);
+    EXPECT_FALSE(with.server.owner_of("key")) << "it was left to its ttl";
+}
+
 TEST(hold, that_was_emptied_at_the_server_is_found_lost_by_its_renewal) {
     holding with;
     with.server.flush_all();

@@ -32,14 +32,27 @@ bool all_vote(client& through) {
     }
 }
 
+failure not_seen(const std::system_error& error) {
+    return {exit_code_of(error.code()),
+            "nothing was done, as it could not be seen whether locks are held: " +
+                in_our_words(error) + "; --yes vouches without looking"};
+}
+
+/// Before locks are looked for: who restarts after that has forgotten what was there to be seen.
+std::vector<std::string> lives_of(client& through) {
+    try {
+        return lives(through);
+    } catch (const std::system_error& error) {
+        throw not_seen(error);
+    }
+}
+
 std::vector<lock_status> locks_held(client& through) {
     std::vector<lock_status> found;
     try {
         list_everywhere(through, [&](const lock_status& status) { found.push_back(status); });
     } catch (const std::system_error& error) {
-        throw failure(exit_code_of(error.code()),
-                      "nothing was done, as it could not be seen whether locks are held: " +
-                          in_our_words(error) + "; --yes vouches without looking");
+        throw not_seen(error);
     }
     return found;
 }
@@ -102,8 +115,12 @@ int enlist(arguments given) {
     }
 
     client through(server.settings());
-    if (fresh && !yes && !all_vote(through)) refuse_while_held(through);
-    return report(through, server_names(through), holdfast::enlist(through, fresh));
+    const auto names = server_names(through);
+    if (!fresh || yes) return report(through, names, holdfast::enlist(through, fresh));
+    if (all_vote(through)) return report(through, names, quarantines(names.size()));
+    const auto seen = lives_of(through);
+    refuse_while_held(through);
+    return report(through, names, holdfast::enlist(through, seen));
 }
 
 }  // namespace holdfast::tool
