@@ -227,10 +227,10 @@ TEST_F(run, one_signal_ends_command_and_wait_and_the_lock_stays_for_at_least_tha
 TEST_F(run, at_least_does_not_hide_that_the_lock_was_gone_before_the_command_ended) {
     for (const int signal : {0, SIGTERM}) {
         const auto gate = scratch_ / ("gate" + std::to_string(signal));
-        auto holder =
-            start({"run", "--at-least", "5m", "--status-fd", "1", "key", "sh", "-c",
-                   "trap 'exit 3' TERM; until [ -e " + gate.native() + " ]; do sleep 0.02; done"});
-        wait_until_held("key");
+        auto holder = start({"run", "--at-least", "5m", "--status-fd", "1", "key", "sh", "-c",
+                             "trap 'exit 3' TERM; echo $$ >" + gate.native() + ".pid; until [ -e " +
+                                 gate.native() + " ]; do sleep 0.02; done"});
+        process_in(gate.native() + ".pid");
         server_.command({"DEL", "key"});
         if (signal == 0) {
             std::ofstream(gate) << "\n";
