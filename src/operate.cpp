@@ -301,8 +301,7 @@ void scan(runtime::engine& engine, core::node_index node, const std::string& glo
 }
 
 /// The keys that match, of as many of all nodes as can be asked: which keys there are is no
-/// question to those who vote on one of them. Throws where those are fewer than
-/// `enough`.
+/// question to those who vote on one of them. Throws where fewer than `enough` could be asked.
 std::unordered_set<std::string> scan_enough(runtime::engine& engine, const std::string& glob,
                                             std::size_t enough) {
     std::unordered_set<std::string> found;
