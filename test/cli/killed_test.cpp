@@ -283,6 +283,24 @@ TEST_F(killed, the_supervisor_before_it_could_say_whom_it_started_all_descendant
     EXPECT_FALSE(server_.exists("key"));
 }
 
+// A shell that has started somebody in the background may become holdfast.
+TEST_F(killed, the_supervisor_instead_children_of_before_are_left_alone) {
+    process_options how;
+    const auto command = holdfast_with(run_family({"--kill-after", "200ms"}, "stubborn"));
+    how.arguments = {"sh", "-c", "sleep 60 & echo $! >\"$DIR/bystander\"; exec \"$@\"", "sh"};
+    how.arguments.insert(how.arguments.end(), command.begin(), command.end());
+    how.environment = environment_;
+    holder_.emplace(how);
+    await_family();
+    const pid_t bystander = process_in(scratch_ / "bystander");
+    const file_descriptor handle = handle_of(bystander);
+    ::kill(supervisor(), SIGKILL);
+    EXPECT_EQ(holder_->wait(10s).code, 137);
+    EXPECT_FALSE(anybody_alive());
+    EXPECT_TRUE(alive(bystander));
+    kill_by(handle);
+}
+
 TEST_F(killed, a_stopped_supervisor_lets_nobody_outlive_a_lost_lease) {
     start_family(short_lease, "stubborn");
     ::kill(supervisor(), SIGSTOP);

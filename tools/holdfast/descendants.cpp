@@ -29,14 +29,6 @@ void append_children(pid_t process, std::vector<pid_t>& found) {
     }
 }
 
-/// Everybody below this process, parents first.
-std::vector<pid_t> tree() {
-    std::vector<pid_t> found;
-    append_children(::getpid(), found);
-    for (std::size_t at = 0; at < found.size(); ++at) append_children(found[at], found);
-    return found;
-}
-
 bool is_stopped(pid_t process) {
     std::ifstream file(directory_of(process) + "/stat");
     std::string text;
@@ -48,6 +40,21 @@ bool is_stopped(pid_t process) {
 }  // namespace
 
 void descendants::adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+std::vector<pid_t> descendants::children_of_this_process() {
+    std::vector<pid_t> found;
+    append_children(::getpid(), found);
+    return found;
+}
+
+std::vector<pid_t> descendants::tree() const {
+    std::vector<pid_t> found = children_of_this_process();
+    std::erase_if(found, [&](pid_t child) {
+        return std::find(others_.begin(), others_.end(), child) != others_.end();
+    });
+    for (std::size_t at = 0; at < found.size(); ++at) append_children(found[at], found);
+    return found;
+}
 
 void descendants::collect() {
     for (;;) {

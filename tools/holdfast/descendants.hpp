@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "control_group.hpp"
@@ -21,12 +22,15 @@ class descendants {
   public:
     /// `command` leads a process group of its own; none: whoever started it could not say its
     /// number any more. `status`: it has ended already. `group`: where they are, if they are in
-    /// one.
+    /// one. `others`: children of this process that are none of theirs, and are left alone.
     descendants(std::optional<pid_t> command, std::optional<int> status,
-                const std::optional<control_group>& group)
-        : command_(command), status_(status), group_(group) {}
+                const std::optional<control_group>& group, std::vector<pid_t> others = {})
+        : command_(command), status_(status), group_(group), others_(std::move(others)) {}
 
     static void adopt_orphans();
+
+    /// The children that this process has now: it may have some from before it was this program.
+    static std::vector<pid_t> children_of_this_process();
 
     /// Takes note of who has stopped or ended.
     void collect();
@@ -53,10 +57,13 @@ class descendants {
     /// come to mean somebody else.
     [[nodiscard]] std::optional<pid_t> leader() const { return status_ ? std::nullopt : command_; }
     [[nodiscard]] bool in_group(pid_t process) const;
+    /// Everybody, parents first.
+    [[nodiscard]] std::vector<pid_t> tree() const;
 
     std::optional<pid_t> command_;
     std::optional<int> status_;
     const std::optional<control_group>& group_;
+    std::vector<pid_t> others_;
     std::optional<int> stopped_by_;
     bool all_ended_ = false;
 };

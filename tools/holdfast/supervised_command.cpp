@@ -240,7 +240,7 @@ void supervised_command::take_over() {
         say("the supervisor of the command does not do its work; all that it started is ended");
     }
     end_supervisor();
-    descendants family(command, status_, group);
+    descendants family(command, status_, group, other_children_);
     stopper stop(family, stop_schedule(kill_after_, clock::now()));
     for (;;) {
         family.collect();

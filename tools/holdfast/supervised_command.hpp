@@ -65,6 +65,7 @@ class supervised_command {
     clock::duration kill_after_;
     signal_queue& signals_;
     supervisor_link line_;
+    std::vector<pid_t> other_children_ = descendants::children_of_this_process();  // none of its
     const lease* lease_ = nullptr;
     pid_t supervisor_ = -1;
     pid_t command_ = -1;

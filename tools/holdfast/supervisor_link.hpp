@@ -82,8 +82,10 @@ class supervisor_link {
         header.msg_iovlen = parts.size();
         const int flags = how == patience::wait ? 0 : MSG_DONTWAIT;
         ssize_t size = 0;
+        // A reset says once that the other end has not read all before it ended. What it had to say
+        // comes behind that.
         do size = ::recvmsg(end_.get(), &header, flags);
-        while (size < 0 && errno == EINTR);
+        while (size < 0 && (errno == EINTR || errno == ECONNRESET));
         if (size < 0 && errno == EAGAIN) return std::nullopt;
         if (size < static_cast<ssize_t>(sizeof message)) {
             end_.reset();
