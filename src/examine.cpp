@@ -295,7 +295,7 @@ std::vector<milliseconds> enlist(client& through, bool fresh) {
                       [&](std::size_t) { return fresh ? std::optional(vouched{}) : std::nullopt; });
 }
 
-std::vector<milliseconds> enlist(client& through, const std::vector<std::string>& lives) {
+std::vector<milliseconds> vouch_for(client& through, const std::vector<std::string>& lives) {
     if (lives.size() != through.settings().urls.size()) {
         throw std::system_error(errc::invalid_option, "as many lives as there are servers");
     }

@@ -141,7 +141,8 @@ void look_again_at_empty(runtime::engine& engine, const runtime::electorate& who
 lock_status::node_view view_of(std::string node, const runtime::query::answer& owner,
                                const runtime::query::answer& ttl) {
     lock_status::node_view view{.node = std::move(node), .error = why_not(owner)};
-    if (!view.error.empty() || text_of(ttl) == nullptr) return view;
+    if (view.error.empty() && text_of(ttl) == nullptr) view.error = why_not(ttl);
+    if (!view.error.empty()) return view;
     view.owner = resp::view(*text_of(owner)).text();
     const auto left = milliseconds_left(ttl);
     view.taken = left != -2 || !view.owner.empty();
@@ -173,6 +174,14 @@ std::uint64_t highest_counter(const answers& counters) {
         highest = std::max(highest, resp::view(*text_of(answer)).as_integer().value_or(0));
     }
     return static_cast<std::uint64_t>(highest);
+}
+
+/// Whether a node has something else there, which keeps everybody with fencing out.
+bool is_no_counter(const runtime::query::answer& answer) {
+    if (text_of(answer) == nullptr) return false;
+    const resp::view reply(*text_of(answer));
+    if (reply.is_error()) return net::explain(reply).code == errc::wrong_type;
+    return !reply.is_null() && !reply.as_integer();
 }
 
 std::optional<milliseconds> quarantine_of(net::node& node, core::time_point now) {
@@ -210,6 +219,10 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
     auto owners = read_owners(engine, whom, name);
     require_majority(engine, whom, owners);
     const auto ttls = ask(engine, whom, {"PTTL", name});
+    // A refusal is an answer: who may not ask for the ttl sees the owner all the same.
+    const auto answered = std::count_if(ttls.begin(), ttls.end(),
+                                        [](const auto& ttl) { return text_of(ttl) != nullptr; });
+    if (!whom.carries(static_cast<std::size_t>(answered))) require_majority(engine, whom, ttls);
     look_again_at_empty(engine, whom, name, owners, ttls);
     const bool ttl_known = std::any_of(ttls.begin(), ttls.end(), [](const auto& ttl) {
         return text_of(ttl) != nullptr && !resp::view(*text_of(ttl)).is_error();
@@ -222,7 +235,12 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
             engine.node(whom.node_of({static_cast<std::uint8_t>(n)})).name(), owners[n], ttls[n]));
     }
     elect_holder(status);
-    status.token = highest_counter(ask(engine, whom, {"GET", kinds::counter_key(name)}));
+    const auto counter = kinds::counter_key(name);
+    const auto counters = ask(engine, whom, {"GET", counter});
+    status.token = highest_counter(counters);
+    if (std::any_of(counters.begin(), counters.end(), is_no_counter)) {
+        status.no_token = "what is at " + counter + " is no counter";
+    }
     note_quarantines(status, engine, whom);
     return status;
 }

@@ -28,6 +28,7 @@ struct lock_status {
     std::optional<holder> held_by{};  // of the owner with most votes
     bool ttl_known = true;            // false: the user may not ask how long that still runs
     std::uint64_t token = 0;          // the fencing counter as it stands; 0: none
+    std::string no_token{};           // why none can be drawn: what is there instead of a counter
     std::size_t votes = 0;            // nodes that hold it for that owner
     std::size_t nodes = 0;            // nodes asked
     std::optional<std::chrono::milliseconds> quarantine{};  // nobody can take it: see quarantine()
@@ -157,8 +158,9 @@ struct server_report {
 [[nodiscard]] std::vector<std::string> lives(client& through);
 
 /// The same as enlist(through, true), for these lives and no others: a server that has restarted
-/// since lives() is refused with errc::unsafe_server.
-[[nodiscard]] std::vector<std::chrono::milliseconds> enlist(client& through,
-                                                            const std::vector<std::string>& lives);
+/// since lives() is refused with errc::unsafe_server. One whose life is empty here is vouched for
+/// whichever it lives.
+[[nodiscard]] std::vector<std::chrono::milliseconds> vouch_for(
+    client& through, const std::vector<std::string>& lives);
 
 }  // namespace holdfast

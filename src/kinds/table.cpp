@@ -1,6 +1,7 @@
 #include "kinds/table.hpp"
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "kinds/exclusive.hpp"
@@ -15,12 +16,13 @@ std::span<const kind* const> all() {
 }
 
 std::span<const scripts::script* const> scripts_to_load() {
-    static const auto list = [] {
-        std::vector<const scripts::script*> each;
+    // Never destroyed: a client may outlive main(), and connect while statics go.
+    static const auto& list = *[] {
+        auto each = std::make_unique<std::vector<const scripts::script*>>();
         for (const auto* kind : all()) {
-            each.insert(each.end(), kind->loads().begin(), kind->loads().end());
+            each->insert(each->end(), kind->loads().begin(), kind->loads().end());
         }
-        return each;
+        return each.release();
     }();
     return list;
 }

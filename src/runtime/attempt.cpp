@@ -218,7 +218,8 @@ void attempt::release_on(core::node_set nodes, core::time_point now) noexcept {
     engine_.driving().attend_by(engine_.overdue_at());
 }
 
-core::time_point attempt::key_gone_at() const { return machine_.started_at() + what_->timing.ttl; }
+// A vote that nobody has heard of may have been given this moment.
+core::time_point attempt::key_gone_at() const { return engine_.now() + what_->timing.ttl; }
 
 core::estate attempt::gain() const {
     return core::found(machine_.started_at(), machine_.valid_until(), machine_.token(),

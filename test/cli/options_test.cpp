@@ -11,8 +11,8 @@ namespace {
 class identity : public tool_test {
   protected:
     identity() {
-        server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "~*", "&*", "+@all"});
-        server_.command({"ACL", "SETUSER", "strict", "on", ">secret", "~*", "&*", "+@all"});
+        server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "~*", "+@all"});
+        server_.command({"ACL", "SETUSER", "strict", "on", ">secret", "~*", "+@all"});
     }
 
     std::string url_of(const std::string& user) const {

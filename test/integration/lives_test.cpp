@@ -263,11 +263,11 @@ TEST(lives, nobody_is_vouched_for_who_has_restarted_since_it_was_looked_at) {
     client through(settings);
     for (const bool connected : {true, false}) {
         const auto seen = lives(through);
-        EXPECT_EQ(enlist(through, seen), std::vector{0ms});
+        EXPECT_EQ(vouch_for(through, seen), std::vector{0ms});
         server.restart(data::lost);
         std::optional<client> anew;
         if (!connected) anew.emplace(settings);
-        const auto error = error_of([&] { (void)enlist(anew ? *anew : through, seen); });
+        const auto error = error_of([&] { (void)vouch_for(anew ? *anew : through, seen); });
         EXPECT_EQ(error.code, errc::unsafe_server) << error.what;
         EXPECT_TRUE(contains(error.what, "has restarted")) << error.what;
         client later(settings);
@@ -286,6 +286,26 @@ TEST(lives, of_a_quorum_are_looked_for_locks_on_every_server_or_not_at_all) {
     nodes.server(2).command({"ACL", "SETUSER", "default", "-getrange"});
     const auto error = error_of([&] { list_everywhere(through, [](const lock_status&) {}); });
     EXPECT_EQ(error.code, errc::permission) << "what it has was not seen";
+}
+
+// It has the lock, and falls silent when it is asked for how long.
+TEST(lives, a_lock_is_not_called_free_because_its_ttl_was_not_told) {
+    const hostile_server server(fake_redis([](std::string_view command) -> std::string {
+        if (asks(command, "SCAN")) return "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nk\r\n";
+        if (asks(command, "GETRANGE")) {
+            return command.find("\r\n3\r\n") != command.npos ? "$4\r\nhf1:\r\n"
+                                                             : "$8\r\nhf1:some\r\n";
+        }
+        if (asks(command, "PTTL")) return "";
+        return "$-1\r\n";
+    }));
+    auto settings = settings_for(server.url());
+    settings.restart_guard = false;
+    settings.node_timeout = 300ms;
+    client through(settings);
+    EXPECT_EQ(error_of([&] { (void)inspect(through, "k"); }).code, errc::unreachable);
+    const auto look = [&] { list_everywhere(through, [](const lock_status&) {}); };
+    EXPECT_EQ(error_of(look).code, errc::unreachable);
 }
 
 // max_ttl.

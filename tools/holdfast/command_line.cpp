@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t help_column = 30;
 constexpr std::size_t help_width = 96;
 
-std::chrono::milliseconds read_duration(const std::string& text) {
+std::chrono::milliseconds read_duration(const std::string& option, const std::string& text) {
     const auto value = parse_duration(text);
     if (!value) {
-        throw CLI::ValidationError("'" + text +
+        throw CLI::ValidationError(option + ": '" + text +
                                    "' is not a duration; write 500ms, 10s, 5m, 1h30m or 2d");
     }
     return std::chrono::ceil<std::chrono::milliseconds>(*value);
@@ -89,8 +89,9 @@ void command_line::integer(const std::string& names, const std::string& value,
 
 void command_line::duration(const std::string& names,
                             std::optional<std::chrono::milliseconds>& into, std::string help) {
+    const std::string option = names.substr(names.rfind(',') + 1);
     parser_->add_option_function<std::string>(
-        names, [&into](const std::string& text) { into = read_duration(text); });
+        names, [&into, option](const std::string& text) { into = read_duration(option, text); });
     list(names, "DUR", std::move(help));
 }
 
@@ -184,7 +185,8 @@ void command_line::list(const std::string& names, const std::string& value, std:
 }
 
 std::string command_line::help() const {
-    std::string out = "Usage: holdfast " + name_ + " " + synopsis_ + "\n\n";
+    std::string out =
+        "Usage: holdfast " + name_ + (synopsis_.empty() ? "" : " " + synopsis_) + "\n\n";
     append_wrapped(out, about_, 0);
     std::string heading;
     std::vector<entry> all = entries_;

@@ -120,7 +120,7 @@ int enlist(arguments given) {
     if (all_vote(through)) return report(through, names, quarantines(names.size()));
     const auto seen = lives_of(through);
     refuse_while_held(through);
-    return report(through, names, holdfast::enlist(through, seen));
+    return report(through, names, vouch_for(through, seen));
 }
 
 }  // namespace holdfast::tool

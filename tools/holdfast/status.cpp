@@ -44,8 +44,10 @@ std::string view_in_words(const lock_status::node_view& view) {
 }
 
 std::string forced_in_words(const forced_release& last) {
-    const auto ago = std::max<std::chrono::nanoseconds>(std::chrono::system_clock::now() - last.at,
-                                                        std::chrono::nanoseconds(0));
+    // The note has whole seconds.
+    const auto ago = std::max(
+        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - last.at),
+        std::chrono::seconds(0));
     return printable(in_words(ago) + " ago by " + last.by + ", from " + last.held_by + ": " +
                      last.reason);
 }
@@ -67,6 +69,10 @@ std::string status_for_people(const lock_status& status, const std::optional<for
     if (status.token != 0) {
         const bool held = state_of(status) == lock_state::held;
         rows.push_back({held ? "token" : "last token", std::to_string(status.token)});
+    }
+    if (!status.no_token.empty()) {
+        rows.push_back(
+            {"no lock with a token", printable(status.no_token + "; rename or delete it")});
     }
     if (status.nodes > 1) {
         rows.push_back(

@@ -24,7 +24,9 @@ namespace detail {
 class held_leases;
 
 /// What can be done with a lock of any kind: see mutex, which is the first. The kinds differ in who
-/// excludes whom; how one waits, gives up and fails is the same for all.
+/// excludes whom; how one waits, gives up and fails is the same for all: mutex says what operations
+/// block on and throw, and what they may be called from. Those with a time:
+/// holdfast/detail/timed.hpp.
 class lockable : public timed<lockable> {
   public:
     lockable(const lockable&) = delete;

@@ -8,8 +8,8 @@
 -- 0   another owner, or none
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 local now = redis.call('TIME')
--- The lock goes last: whoever lacks the right to any of these has changed nothing by then. The first
--- PEXPIRE finds nothing, and is there for that alone.
+-- The lock goes last: where any of these is not permitted it is as it was. The first PEXPIRE finds
+-- nothing, and is there for that alone.
 redis.call('DEL', KEYS[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 redis.call('HSET', KEYS[2], 'at', now[1], 'by', ARGV[3], 'held_by', ARGV[4], 'reason', ARGV[5])
