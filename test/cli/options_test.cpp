@@ -26,7 +26,7 @@ class identity : public tool_test {
                                        "CLIENT", "LIST"});
         const auto result = holdfast(options);
         std::smatch found;
-        const std::regex ours("name=holdfast [^\n]* user=([^ ]*)");
+        const std::regex ours("name=holdfast [^\n]* user=([^ \n]*)");
         return std::regex_search(result.out, found, ours) ? found[1].str() : result.err;
     }
 };
