@@ -40,6 +40,10 @@ class caller {
 
     [[nodiscard]] bool satisfied() const { return satisfied_; }
     [[nodiscard]] bool waits() const { return state_ == state::waiting; }
+    /// Has had the lock, wants nothing, and holds nothing.
+    [[nodiscard]] bool at_rest() const {
+        return satisfied_ && state_ == state::thinking && !extending_;
+    }
 
   private:
     enum class state : std::uint8_t { thinking, waiting, working, leaving };

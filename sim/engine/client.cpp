@@ -121,6 +121,12 @@ bool client::satisfied() const {
     return std::ranges::all_of(callers_, [](const auto& each) { return each->satisfied(); });
 }
 
+bool client::at_rest() {
+    return std::ranges::all_of(callers_, [](const auto& each) { return each->at_rest(); }) &&
+           std::ranges::none_of(around_->open_streams(),
+                                [](const stream* each) { return each->blocked(); });
+}
+
 void client::settle() {
     for (auto& each : callers_) each->observe();
     if (std::ranges::none_of(callers_, [](const auto& each) { return each->waits(); })) {

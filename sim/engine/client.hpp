@@ -44,6 +44,8 @@ class client {
     void gather();  // its callers, about one thing
 
     [[nodiscard]] bool satisfied() const;
+    /// All of its callers are at rest, and all that it wrote is on its way.
+    [[nodiscard]] bool at_rest();
 
     /// Its connection to the server is ready, and both directions carry on: for the checkers' eyes.
     [[nodiscard]] bool in_order(std::uint32_t server);

@@ -53,6 +53,7 @@ class host final : server_wire, server_listener {
 
     /// Who owns the lock here, for the checkers' eyes only. 0: nobody.
     [[nodiscard]] owner_id owner();
+    [[nodiscard]] bool has_lock() { return server_.data().peek(lock_key, wall()) != nullptr; }
 
   private:
     void reply(connection to, std::string_view bytes) override { append(to, bytes, false); }

@@ -1,5 +1,6 @@
 #include "sim/engine/network.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::sim::engine {
@@ -18,6 +19,10 @@ std::shared_ptr<stream> network::make(process& of, std::uint32_t server,
     const auto id = static_cast<std::uint32_t>(streams_.size());
     streams_.push_back(std::make_shared<stream>(*this, of, id, server, whom));
     return streams_.back();
+}
+
+bool network::nothing_goes_up() const {
+    return std::ranges::all_of(streams_, [](const auto& each) { return each->up.empty(); });
 }
 
 void network::connect(stream& which) {

@@ -33,6 +33,8 @@ class network {
     void listen(network_listener* whom) { listener_ = whom; }
     std::shared_ptr<stream> make(process& of, std::uint32_t server, net::transport::events& whom);
     stream& at(std::uint32_t id) { return *streams_[id]; }
+    /// Nothing that a client wrote is under way any more.
+    [[nodiscard]] bool nothing_goes_up() const;
 
     // The client's ends.
     void connect(stream& which);

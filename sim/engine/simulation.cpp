@@ -1,6 +1,7 @@
 #include "sim/engine/simulation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::sim::engine {
 namespace {
@@ -71,7 +72,7 @@ outcome simulation::run() {
     }
     return {.found = checkers_.found(),
             .trace = world_.tracer().text(),
-            .simulated = world_.now(),
+            .simulated = done_ ? ended_at_ : world_.now(),
             .events = world_.count(),
             .attempts = checkers_.attempts(),
             .acquired = checkers_.acquired(),
@@ -127,15 +128,15 @@ void simulation::at_client(const event& e) {
         return world_.schedule(at.self().paused_until(), e.what, e.subject, e.slot, e.generation);
     }
     switch (e.what) {
-        case event::kind::connected: return at.connected(network_.at(e.subject), e.slot != 0);
-        case event::kind::bytes_come_down: return at.bytes_arrive(network_.at(e.subject));
-        case event::kind::break_heard: return at.break_heard(network_.at(e.subject));
-        case event::kind::writable: return at.writable(network_.at(e.subject));
-        case event::kind::client_looks: return at.looks(e.generation);
+        case event::kind::connected: at.connected(network_.at(e.subject), e.slot != 0); break;
+        case event::kind::bytes_come_down: at.bytes_arrive(network_.at(e.subject)); break;
+        case event::kind::break_heard: at.break_heard(network_.at(e.subject)); break;
+        case event::kind::writable: at.writable(network_.at(e.subject)); break;
+        case event::kind::client_looks: at.looks(e.generation); break;
         case event::kind::callbacks: at.callbacks(); break;
         default: at.caller_acts(e.slot, e.generation); break;
     }
-    look_whether_done();
+    if (world_.healed()) look_whether_done();
 }
 
 void simulation::was_read(const stream& which) {
@@ -169,10 +170,20 @@ bool simulation::satisfied() const {
     return std::ranges::all_of(clients_, [](const auto& each) { return each->satisfied(); });
 }
 
+// What is left at the servers has so much time to go. Mostly nothing is: then the rest of the story
+// would be heartbeats.
 void simulation::look_whether_done() {
-    if (!world_.healed() || closing_ || !satisfied()) return;
-    closing_ = true;
-    world_.schedule(world_.now() + settings_.orphan_bound(), event::kind::close, 0);
+    if (!satisfied()) return;
+    if (!std::exchange(closing_, true)) {
+        world_.schedule(world_.now() + settings_.orphan_bound(), event::kind::close, 0);
+    }
+    if (nothing_left()) end_story();
+}
+
+bool simulation::nothing_left() {
+    return std::ranges::all_of(clients_, [](const auto& each) { return each->at_rest(); }) &&
+           std::ranges::none_of(hosts_, [](const auto& each) { return each->has_lock(); }) &&
+           network_.nothing_goes_up();
 }
 
 void simulation::give_up() {
@@ -184,13 +195,25 @@ void simulation::give_up() {
     }
 }
 
+// Whoever has read the register writes to it yet, whatever has become of its lock.
+void simulation::end_story() {
+    if (std::exchange(done_, true)) return;
+    ended_at_ = world_.now();
+    while (!world_.idle() && !checkers_.found()) {
+        const auto e = world_.next();
+        const bool of_register =
+            e.what == event::kind::register_read || e.what == event::kind::register_write;
+        if (of_register) dispatch(e);
+    }
+}
+
 // Everybody is content: what is left at the servers now would stay there.
 void simulation::close() {
-    done_ = true;
     for (auto& each : hosts_) {
         const auto who = each->owner();
         if (who != 0 && checkers_.over_since(who) < world_.now()) inspect(who);
     }
+    end_story();
 }
 
 }  // namespace holdfast::sim::engine

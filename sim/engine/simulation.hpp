@@ -43,11 +43,13 @@ class simulation final : network_listener {
     void part(const incident& what);
     void inspect(owner_id who);
     void look_whether_done();
+    void end_story();
     void heal();
     void give_up();
     void close();
     void say(const incident& what, const char* how);
     [[nodiscard]] bool satisfied() const;
+    [[nodiscard]] bool nothing_left();
 
     plan settings_;
     world world_;
@@ -58,6 +60,7 @@ class simulation final : network_listener {
     std::vector<std::unique_ptr<client>> clients_;
     std::vector<incident> incidents_;
     bool done_ = false;
+    instant ended_at_{};
     bool closing_ = false;
 };
 
