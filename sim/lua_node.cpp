@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/lua_numbers.hpp"
+#include "sim/lua_patterns.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -218,6 +219,7 @@ lua_runner::lua_runner() : lua_(lua_newstate(lua_memory::reallocate, &memory_)) 
     luaL_openlibs(lua);
     lua_gc(lua, LUA_GCSETPAUSE, rare_collections);
     quicken_whole_numbers(lua);
+    remember_matches(lua);
     lua_createtable(lua, 0, 2);
     offer("call", redis_call);
     offer("pcall", redis_pcall);
