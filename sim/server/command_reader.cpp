@@ -34,7 +34,25 @@ line line_at(std::string_view bytes, std::size_t at) {
     return {.complete = true, .text = bytes.substr(at, end - at)};
 }
 
-reading read_word(std::string_view bytes, bool stranger, std::size_t& at, std::string_view& word) {
+// The header of nearly every word that a client sends, read at a glance: a length of up to four
+// digits. Returns 0 where it is anything else, or not all there: then it is looked at closely.
+std::size_t glance_at_header(std::string_view bytes, std::size_t at, std::size_t& length) {
+    constexpr std::size_t most_digits = 4;
+    if (bytes.size() < at + most_digits + 3 || bytes[at] != '$') return 0;
+    const char first = bytes[at + 1];
+    if (first < '1' || first > '9') return 0;
+    length = static_cast<std::size_t>(first - '0');
+    for (std::size_t digits = 1; digits <= most_digits; ++digits) {
+        const char next = bytes[at + 1 + digits];
+        if (next == '\r') return digits + 3;
+        if (next < '0' || next > '9') return 0;
+        length = length * 10 + static_cast<std::size_t>(next - '0');
+    }
+    return 0;
+}
+
+reading read_word_closely(std::string_view bytes, bool stranger, std::size_t& at,
+                          std::string_view& word) {
     const auto header = line_at(bytes, at);
     if (header.too_long) return malformed("too big bulk count string");
     if (!header.complete) return {};
@@ -49,6 +67,17 @@ reading read_word(std::string_view bytes, bool stranger, std::size_t& at, std::s
     if (bytes.size() < body + size + 2) return {};
     word = bytes.substr(body, size);
     at = body + size + 2;
+    return {.what = kind::command};
+}
+
+reading read_word(std::string_view bytes, bool stranger, std::size_t& at, std::string_view& word) {
+    std::size_t length = 0;
+    const auto header = glance_at_header(bytes, at, length);
+    if (header == 0 || bytes.size() < at + header + length + 2) {
+        return read_word_closely(bytes, stranger, at, word);
+    }
+    word = {bytes.data() + at + header, length};
+    at += header + length + 2;
     return {.what = kind::command};
 }
 
