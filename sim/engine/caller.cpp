@@ -110,7 +110,8 @@ void caller::decided(runtime::acquisition& over) {
                                      .sent = process_.when(won.gained().sent_at),
                                      .at = process_.now(),
                                      .deadline = process_.when(until),
-                                     .stale = until <= client_.around().last_seen()});
+                                     .stale = until <= client_.around().last_seen(),
+                                     .least = won.what().timing.min_validity});
         say("has the lock");
     }
     client_.engine()->end_unattended();

@@ -70,10 +70,11 @@ void caller::observe() {
     if (!hold_ || !believed_) return;
     const auto until = hold_->valid_until();
     if (until != deadline_) {
-        const bool stale = process_.in().now() >= process_.when(deadline_);
+        const bool stale = client_.around().first_seen() >= deadline_;
         deadline_ = until;
         say("is renewed");
         checkers_.renewed(holder_, process_.now(), stale, process_.when(until));
+        checkers_.check_quorum(holder_, hold_->owner(), process_.when(until));
     }
     if (hold_->lost(process_.local())) lost();
 }

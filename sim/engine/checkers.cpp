@@ -13,12 +13,20 @@ core::duration cleanup_time(const plan& settings) {
     return settings.base_delay * 16 + (unread ? settings.node_timeout * 2 : core::duration{0});
 }
 
+// What a server has promised it keeps: none forgets, and their clocks go on.
+bool servers_keep_all(const plan& settings) {
+    return !settings.forgets() && !settings.has(fault::key_deleted) &&
+           settings.wall_jump == core::duration{0};
+}
+
 }  // namespace
 
-checkers::checkers(world& in, const network& on)
+checkers::checkers(world& in, const network& on, const key_watch& keys)
     : world_(in),
       network_(on),
+      keys_(keys),
       exclusion_promised_(in.settings().promises_exclusion()),
+      quorum_promised_(servers_keep_all(in.settings())),
       order_promised_(in.settings().promises_token_order()),
       owners_(1),
       holders_(1),
@@ -34,8 +42,9 @@ holder_id checkers::decided(const grant& what) {
     const bool inherited = record.held_by != 0;
     const auto who = static_cast<holder_id>(holders_.size());
     holders_.push_back({what.client, what.caller, owned, inherited ? what.asked : what.sent});
-    if (inherited) hand_off(who, owned);
+    if (inherited) hand_off(who, owned, what);
     record.held_by = who;
+    check_quorum(who, what.owner, what.deadline);
     std::erase(unheld_[what.client], owned);
     if (what.stale) {
         report(rule::staleness,
@@ -50,8 +59,16 @@ holder_id checkers::decided(const grant& what) {
     return who;
 }
 
-void checkers::hand_off(holder_id who, owner_id which) {
+// Whoever decides has looked at its clock since now: it cannot have found it younger than this.
+void checkers::hand_off(holder_id who, owner_id which, const grant& what) {
     ++handed_off_;
+    const auto longest =
+        std::min(core::longest_succession, world_.settings().timing.ttl / 8) * 101 / 100;
+    const auto age = world_.now() - what.sent;
+    if (age > longest || what.deadline - world_.now() < what.least * 99 / 100) {
+        report(rule::staleness, name_of_holder(who) + " is handed a lease that is " + seconds(age) +
+                                    " old, and ends at " + seconds(what.deadline));
+    }
     const auto other = owners_[which].shown_by;
     if (other == 0) return;
     report(rule::ownership, name_of_holder(who) + " goes on under the owner that " +
@@ -79,6 +96,16 @@ void checkers::check_order(holder_id who, core::fencing_token token) {
 void checkers::returned(holder_id who, instant at, instant deadline) {
     check_exclusion(who, at, deadline);
     leases_.push_back({who, deadline});
+}
+
+// Servers that lose nothing hold what they granted for at least as long as anybody believes in it.
+void checkers::check_quorum(holder_id who, std::string_view named, instant deadline) {
+    if (!quorum_promised_ || deadline <= world_.now()) return;
+    const auto backing = keys_.backing(named, deadline);
+    if (backing >= core::majority(world_.settings().nodes)) return;
+    report(rule::quorum, name_of_holder(who) + " believes to hold until " + seconds(deadline) +
+                             ", and no more than " + std::to_string(backing) +
+                             " servers hold its key until then");
 }
 
 void checkers::shown(holder_id who, std::string_view as) {
@@ -160,15 +187,16 @@ void checkers::nobody_asks(std::uint32_t client, instant at) {
 }
 
 owner_id checkers::owner_named(std::string_view text) const {
-    const auto found = names_.find(std::string(text));
+    const auto found = names_.find(text);
     return found == names_.end() ? 0 : found->second;
 }
 
 owner_id checkers::know(std::string_view text, std::uint32_t client, instant departed) {
-    const auto [where, is_new] =
-        names_.try_emplace(std::string(text), static_cast<owner_id>(owners_.size()));
-    if (is_new) owners_.push_back({.client = client, .departed = departed});
-    return where->second;
+    if (const auto known = names_.find(text); known != names_.end()) return known->second;
+    const auto made = static_cast<owner_id>(owners_.size());
+    names_.emplace(text, made);
+    owners_.push_back({.client = client, .departed = departed});
+    return made;
 }
 
 void checkers::found_at(std::uint32_t server, owner_id who, bool link_is_fit) {

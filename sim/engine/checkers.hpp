@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/estate.hpp"
 #include "core/fencing_token.hpp"
 #include "core/node_set.hpp"
 #include "sim/engine/clock_looks.hpp"
@@ -21,6 +22,16 @@ using holder_id = std::uint32_t;  // one hold of one caller; 0: none
 
 inline constexpr std::string_view lock_key = "lock";
 
+/// What the checkers see of the servers' keys.
+class key_watch {
+  public:
+    /// How many servers hold the lock for that owner, and still do at `until`.
+    [[nodiscard]] virtual std::size_t backing(std::string_view owner, instant until) const = 0;
+
+  protected:
+    ~key_watch() = default;
+};
+
 /// The rules, watched in true time by somebody who sees everything. They know nothing of how the
 /// client decides: only what callers were told, when, and what happened at the servers.
 ///
@@ -29,7 +40,7 @@ inline constexpr std::string_view lock_key = "lock";
 /// a client has one caller only, when the next one follows it on the same connection.
 class checkers {
   public:
-    checkers(world& in, const network& on);
+    checkers(world& in, const network& on, const key_watch& keys);
 
     /// A caller was told that it holds.
     struct grant {
@@ -41,10 +52,13 @@ class checkers {
         instant sent{};   // the attempt that won it
         instant at{};
         instant deadline{};
-        bool stale = false;  // when it last looked at its clock, the deadline had passed
+        bool stale = false;      // when it last looked at its clock, the deadline had passed
+        core::duration least{};  // that must be left of it when it is handed on
     };
     holder_id decided(const grant& what);
     void returned(holder_id who, instant at, instant deadline);
+    /// Told or renewed just now, with so much to believe in.
+    void check_quorum(holder_id who, std::string_view named, instant deadline);
     void shown(holder_id who, std::string_view as);
     void renewed(holder_id who, instant at, bool stale, instant deadline);
     void release_called(holder_id who);
@@ -123,9 +137,11 @@ class checkers {
 
     owner_id know(std::string_view text, std::uint32_t client, instant departed);
     void end_owner(owner_id which, instant at, instant expired, bool lapses);
-    void hand_off(holder_id who, owner_id which);
+    void hand_off(holder_id who, owner_id which, const grant& what);
     void tell(const place& where, const execution& what) const;
     void voted(const place& where, owner_id who);
+    void check_outsider(const place& where);
+    void check_floor(const execution& what, owner_id who);
     void check_ownership(const place& where, const execution& what, std::string_view text);
     void check_exclusion(holder_id who, instant at, instant deadline);
     void check_order(holder_id who, core::fencing_token token);
@@ -135,9 +151,17 @@ class checkers {
 
     world& world_;
     const network& network_;
+    const key_watch& keys_;
     bool exclusion_promised_;
+    bool quorum_promised_;
     bool order_promised_;
-    std::unordered_map<std::string, owner_id> names_;
+    struct text_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const {
+            return std::hash<std::string_view>{}(text);
+        }
+    };
+    std::unordered_map<std::string, owner_id, text_hash, std::equal_to<>> names_;
     std::vector<owner> owners_;
     std::vector<holder> holders_;
     std::vector<lease> leases_;  // returned, not released, deadline not known to have passed

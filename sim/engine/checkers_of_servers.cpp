@@ -1,6 +1,8 @@
 // What the checkers make of the commands that servers have run: the other half of
 // `sim/engine/checkers.hpp`.
 
+#include <charconv>
+
 #include "sim/engine/checkers.hpp"
 
 namespace holdfast::sim::engine {
@@ -10,6 +12,12 @@ bool asks_for_vote(std::string_view name) { return name == "acquire" || name == 
 
 bool concerns_lock(const execution& what) {
     return !what.keys.empty() && what.keys.front() == lock_key && !what.arguments.empty();
+}
+
+std::uint64_t number_at(std::string_view text) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
 }
 
 std::string_view first_line(std::string_view answer) { return answer.substr(0, answer.find('\r')); }
@@ -28,6 +36,8 @@ void checkers::executed(const place& where, const execution& what, bool for_ever
     const core::node_index server{static_cast<std::uint8_t>(where.server)};
     if (asks_for_vote(what.name)) {
         if (where.abandoned) record.strayed_to.insert(server);
+        check_outsider(where);
+        check_floor(what, who);
         voted(where, who);
     }
     const bool deleted = what.before != nullptr && *what.before == text && what.after == nullptr;
@@ -37,6 +47,26 @@ void checkers::executed(const place& where, const execution& what, bool for_ever
         report(rule::orphan, "server " + std::to_string(where.server) + " keeps the key of " +
                                  name_of_owner(who) + " for ever");
     }
+}
+
+void checkers::check_outsider(const place& where) {
+    if (!world_.settings().is_outsider(where.client)) return;
+    report(rule::outsider, "client " + std::to_string(where.client) + " asks server " +
+                               std::to_string(where.server) +
+                               " for its vote, although it cannot keep to the guard");
+}
+
+// Within the assumptions no clock is below a token of an earlier life when the quarantine is over,
+// so that the order alone would hardly ever show what was drawn below the floor.
+void checkers::check_floor(const execution& what, owner_id who) {
+    constexpr std::string_view granted = "*2\r\n:1\r\n:";
+    if (what.arguments.size() < 5 || !what.answer.starts_with(granted)) return;
+    const auto last = number_at(what.answer.substr(granted.size()));
+    const auto tokens = number_at(what.arguments[3]);
+    const auto floor = number_at(what.arguments[4]);
+    if (last + 1 >= floor + tokens) return;
+    report(rule::token_order, name_of_owner(who) + " drew tokens up to " + std::to_string(last) +
+                                  ", which begin below the floor " + std::to_string(floor));
 }
 
 // Where one caller asks for one thing after the other, what follows on a connection was begun when

@@ -14,7 +14,13 @@ std::span<stream* const> simulated_environment::open_streams() {
 clock::time_point simulated_environment::now() const noexcept {
     process_.maybe_pause(pauses_per_look);
     last_seen_ = process_.local();
+    if (seen_in_ != process_.in().count()) first_seen_ = last_seen_;
+    seen_in_ = process_.in().count();
     return last_seen_;
+}
+
+core::time_point simulated_environment::first_seen() const {
+    return seen_in_ == process_.in().count() ? first_seen_ : process_.local();
 }
 
 void simulated_environment::draw(std::span<std::uint8_t> into) {

@@ -15,8 +15,10 @@ class simulated_environment final : public runtime::environment {
     [[nodiscard]] simulated_driver& driver() const { return *driver_; }
     /// Its connections that it has not given up, oldest first. Valid until the next call.
     [[nodiscard]] std::span<stream* const> open_streams();
-    /// What the process saw when it last looked at its clock.
+    /// What the process saw when it last looked at its clock, and when it first did so in the
+    /// present event: whatever it has decided since then, it knew of that.
     [[nodiscard]] core::time_point last_seen() const { return last_seen_; }
+    [[nodiscard]] core::time_point first_seen() const;
 
     [[nodiscard]] clock::time_point now() const noexcept override;
     void draw(std::span<std::uint8_t> into) override;
@@ -37,6 +39,8 @@ class simulated_environment final : public runtime::environment {
     std::vector<stream*> open_;
     std::vector<stream*> listed_;  // whoever goes through them may well open another one
     mutable core::time_point last_seen_{};
+    mutable core::time_point first_seen_{};
+    mutable std::uint64_t seen_in_ = 0;  // which event
 };
 
 }  // namespace holdfast::sim::engine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/judge.hpp"
 #include "sim/server/refusals.hpp"
@@ -106,7 +107,8 @@ void host::hang_up(connection whom) {
 
 void host::executed(const execution& what) {
     if (serving_ == nullptr) return;
-    const auto client = network_.at(serving_->id()).of().index();
+    const auto client = client_of(*serving_);
+    if (what.name == "hello") greeted_by(client);
     if (what.name == "time") {
         const auto by_byte = serving_->sent_down + serving_->outbox.size() + what.answer.size();
         checkers_.clocks().answered(client, index_, serving_->id(), departed_, by_byte);
@@ -123,13 +125,32 @@ void host::executed(const execution& what) {
 
 // Without tracking there are two ways: a server that does not know RESP3, and a user who may not.
 std::string_view host::why_not(const asked_command& what) {
-    if (!world_.settings().tracking) {
+    if (serving_ != nullptr && !world_.settings().tracked(client_of(*serving_))) {
         const bool old = world_.settings().seed % 2 == 0;
         if (old && what.name == "hello") return "ERR unknown command 'HELLO'";
         if (what.name == "client|tracking") return refusals::not_permitted;
     }
     const bool forbidden = world_.now() < forbidden_until_ && what.name == forbidden_;
     return forbidden ? refusals::not_permitted : std::string_view{};
+}
+
+std::uint32_t host::client_of(const stream& which) const {
+    return network_.at(which.id()).of().index();
+}
+
+void host::lie_in_wait_for(std::uint32_t client, std::uint32_t incident, core::duration lasts) {
+    ambush_ = {.client = client, .incident = incident, .lasts = lasts};
+    network_.break_between(client, index_);
+}
+
+// It happens within the round trips of the handshake. Every other time what the client says next
+// comes late, and may come after others have met the server's next life.
+void host::greeted_by(std::uint32_t client) {
+    if (!ambush_ || ambush_->client != client) return;
+    const auto [whom, incident, lasts] = *std::exchange(ambush_, std::nullopt);
+    const auto soon = lasts % (world_.settings().base_delay * 8);
+    world_.schedule(world_.now() + soon, event::kind::fault_ends, incident);
+    if (lasts.count() % 2 == 0) network_.cut(whom, index_, world_.now() + lasts, true, false);
 }
 
 void host::enlist_by_hand(net::enlisting how) {
@@ -169,6 +190,12 @@ void host::cycle() {
     server_.expire(wall());
     send_outboxes();
     plan_cycle();
+}
+
+bool host::holds_for(std::string_view owner, instant until) {
+    const auto* lock = server_.data().peek(lock_key, wall());
+    if (!lock || lock->text != owner) return false;
+    return lock->expires_at_ms == keyspace::no_expiry || clock_.when(lock->expires_at_ms) >= until;
 }
 
 owner_id host::owner() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -43,8 +44,12 @@ class host final : server_wire, server_listener {
     void recover();
     void forbid(std::string_view command, instant until);
 
-    /// An operator vouches for a new server: it has nothing to have forgotten.
-    void vouch() { enlist_by_hand(net::enlisting::vouched); }
+    /// An operator has vouched for a new server, long ago: it has nothing to have forgotten, and no
+    /// crash takes the record of that away.
+    void vouch();
+
+    /// The client has to connect again; when it has greeted the server, the incident ends soon.
+    void lie_in_wait_for(std::uint32_t client, std::uint32_t incident, core::duration lasts);
 
     [[nodiscard]] bool up() const { return server_.up(); }
     [[nodiscard]] bool stands_still() const { return world_.now() < still_until_; }
@@ -53,6 +58,7 @@ class host final : server_wire, server_listener {
 
     /// Who owns the lock here, for the checkers' eyes only. 0: nobody.
     [[nodiscard]] owner_id owner();
+    [[nodiscard]] bool holds_for(std::string_view owner, instant until);
     [[nodiscard]] bool has_lock() { return server_.data().peek(lock_key, wall()) != nullptr; }
 
   private:
@@ -66,6 +72,8 @@ class host final : server_wire, server_listener {
     void send_outbox(stream& which);
     stream* find(connection whom);
     bool belongs_here(stream& by);
+    [[nodiscard]] std::uint32_t client_of(const stream& which) const;
+    void greeted_by(std::uint32_t client);
     void keep_time();
     void enlist_by_hand(net::enlisting how);
     std::string_view why_not(const asked_command& what);
@@ -88,6 +96,12 @@ class host final : server_wire, server_listener {
     instant forbidden_until_{};
     std::string_view forbidden_;
     bool cycle_planned_ = false;
+    struct ambush {
+        std::uint32_t client = 0;
+        std::uint32_t incident = 0;
+        core::duration lasts{};
+    };
+    std::optional<ambush> ambush_{};
     std::uint64_t served_ = 0;
 };
 

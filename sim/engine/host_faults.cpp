@@ -16,6 +16,11 @@ std::int64_t last_kept(instant now) { return (now - lost_by_a_crash).count(); }
 
 }  // namespace
 
+void host::vouch() {
+    server_.data().stamp(last_kept(world_.now()));
+    enlist_by_hand(net::enlisting::vouched);
+}
+
 void host::crash(server::memory left) {
     server_.crash(left, last_kept(world_.now()));
     if (left == server::memory::partial) checkers_.rolled_back(index_);

@@ -111,6 +111,13 @@ void network::tell_broken(stream& which, instant at) {
     world_.schedule(at, event::kind::break_heard, which.id());
 }
 
+void network::break_between(std::uint32_t client, std::uint32_t server) {
+    for (auto& each : streams_) {
+        const bool theirs = each->server() == server && each->of().index() == client;
+        if (theirs && !each->closed()) break_connection(*each);
+    }
+}
+
 void network::break_all_of(std::uint32_t server) {
     for (auto& each : streams_) {
         if (each->server() == server && !each->closed()) break_connection(*each);

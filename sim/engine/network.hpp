@@ -53,6 +53,7 @@ class network {
 
     /// It breaks, for no reason of either end; the client hears of it after the usual delay.
     void break_connection(stream& which);
+    void break_between(std::uint32_t client, std::uint32_t server);
     /// The server went away: all of its connections break.
     void break_all_of(std::uint32_t server);
 

@@ -11,7 +11,9 @@ const char* name_of(rule r) {
         case rule::ownership: return "ownership";
         case rule::orphan: return "orphan key";
         case rule::notice: return "notice";
+        case rule::quorum: return "quorum";
         case rule::voided_vote: return "voided vote";
+        case rule::outsider: return "outsider";
         case rule::needless_loss: return "needless loss";
         case rule::recovery: return "recovery";
     }

@@ -16,7 +16,9 @@ enum class rule : std::uint8_t {
     ownership,      // no release, renewal or commit touches what another owns; no owner is shared
     orphan,         // no key outlives its attempt by more than it may
     notice,         // the stop_token fires before the deadline
+    quorum,         // who believes to hold has its key at a majority, until its deadline
     voided_vote,    // a server whose clock was seen to jump is not asked
+    outsider,       // who cannot keep to the guard asks for no vote
     needless_loss,  // without faults no lease is lost
     recovery,       // after healing everybody gets the lock
 };

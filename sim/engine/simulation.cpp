@@ -19,7 +19,7 @@ simulation::simulation(const plan& settings, script_library& scripts, bool trace
     : settings_(settings),
       world_(settings_, traced),
       network_(world_),
-      checkers_(world_, network_),
+      checkers_(world_, network_, *this),
       register_(world_, checkers_) {
     network_.listen(this);
     build(scripts);
@@ -145,6 +145,11 @@ void simulation::was_read(const stream& which) {
     checkers_.clocks().was_read(
         which.id(), which.read_so_far(), reader.now(),
         [&](instant asked, instant told) { return reader.paused_between(asked - slack, told); });
+}
+
+std::size_t simulation::backing(std::string_view owner, instant until) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        hosts_, [&](const auto& each) { return each->holds_for(owner, until); }));
 }
 
 void simulation::inspect(owner_id who) {

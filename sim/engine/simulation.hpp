@@ -22,7 +22,7 @@ struct outcome {
 };
 
 /// One run of one plan: a minute with faults, then none, and everybody must get the lock.
-class simulation final : network_listener {
+class simulation final : network_listener, key_watch {
   public:
     simulation(const plan& settings, script_library& scripts, bool traced);
 
@@ -37,6 +37,7 @@ class simulation final : network_listener {
     void at_client(const event& e);
     void at_server(const event& e);
     void was_read(const stream& which) override;
+    [[nodiscard]] std::size_t backing(std::string_view owner, instant until) const override;
     void begin(const incident& what);
     void begin_at(host& at, const incident& what);
     void end(const incident& what);

@@ -49,7 +49,9 @@ void simulation::begin_at(host& at, const incident& what) {
             return world_.schedule(until, event::kind::fault_ends, index);
         case fault::node_pause: return at.stand_still(until);
         case fault::wall_jump: return at.jump(what.size);
-        case fault::flushall: return at.flush_all();
+        case fault::flushall:
+            if (settings_.interrupts) return at.lie_in_wait_for(what.client, index, what.lasts);
+            return at.flush_all();
         case fault::script_flush: return at.flush_scripts();
         case fault::client_kill: return at.kill_connections();
         case fault::permission: return at.forbid(commands[what.variety % commands.size()], until);
@@ -57,6 +59,8 @@ void simulation::begin_at(host& at, const incident& what) {
             at.fall_ill(illnesses[what.variety % illnesses.size()], until);
             return world_.schedule(until, event::kind::fault_ends, index);
         case fault::resync:
+            if (settings_.interrupts) return at.lie_in_wait_for(what.client, index, what.lasts);
+            [[fallthrough]];
         case fault::demotion: {
             const bool at_once = what.variety % 2 == 0;
             at.demote(what.what == fault::resync, at_once ? world_.now() : until);
@@ -68,11 +72,16 @@ void simulation::begin_at(host& at, const incident& what) {
 }
 
 void simulation::end(const incident& what) {
-    say(what, "ends");
+    const bool lay_in_wait =
+        settings_.interrupts && (what.what == fault::flushall || what.what == fault::resync);
+    if (lay_in_wait && world_.healed()) return;
+    say(what, lay_in_wait ? "happens" : "ends");
     auto& at = *hosts_[what.server];
     switch (what.what) {
         case fault::refusal: return at.recover();
+        case fault::flushall: return at.flush_all();
         case fault::resync:
+            return settings_.interrupts ? at.demote(true, world_.now()) : at.promote();
         case fault::demotion: return at.promote();
         default: return at.restart();
     }

@@ -17,8 +17,10 @@ void stream::opened(bool refused) {
 }
 
 // One piece as the reader's buffer takes it: whoever drives looks again as long as there is more.
+// Between knowing that there is something to read and reading it a process may stand still.
 void stream::take_in() {
     if (!has_news()) return;
+    process_.maybe_pause(network_.pauses_per_write);
     const auto into = std::exchange(into_, {});
     if (arrived_.empty()) {
         return listener_->on_broken(net::no_answer("connection closed by the server"));

@@ -13,10 +13,10 @@ using std::chrono::milliseconds;
 constexpr core::duration heartbeat = std::chrono::seconds(1);
 constexpr int silence_factor = 3;
 
-// A heartbeat a second takes most of a run's time. Of a minute, a third is as full of events, if
+// A heartbeat a second takes much of a run's time. Of a minute, a quarter is as full of events, if
 // nobody thinks for longer than that.
 void shorten(plan& p) {
-    constexpr int by = 3;
+    const int by = p.interrupts ? 3 : 4;              // after each of these a quarantine has to end
     if (p.length < std::chrono::seconds(60)) return;  // made for something special
     p.length /= by;
     p.troubled = std::min(p.troubled, p.length);
@@ -42,7 +42,7 @@ plan draw_whole_plan(std::uint64_t seed, fault_set allowed) {
     p.timing.min_validity = whole(p.timing.min_validity);
     p.notice = whole(p.notice);
     p.max_ttl = whole(p.max_ttl);
-    p.fence_retention = std::max(p.fence_retention, p.max_ttl);
+    if (!p.interrupts) p.fence_retention = std::max(p.fence_retention, p.max_ttl);
     p.silence = p.node_timeout * silence_factor;
     p.heartbeat = heartbeat;
     return p;
