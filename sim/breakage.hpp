@@ -5,8 +5,8 @@
 /// Deliberate breakages of the rules, at most one at a time. `sim/mutants.cpp` says what each one
 /// is; a simulator whose checkers miss one proves less than it claims.
 ///
-/// In the core they exist only in the copy that `holdfast-sim-mutants` is built from
-/// (`sim/mutants/core.cmake`); in the scripts, as replaced text; in the simulator's driver, here.
+/// In what ships they exist only in the copies that the programs for mutants are built from
+/// (`sim/mutants/mutate.cmake`); in the scripts, as replaced text; in the simulator's driver, here.
 namespace holdfast::sim {
 
 enum class breakage : std::uint8_t {
@@ -69,9 +69,35 @@ enum class breakage : std::uint8_t {
     syncing_server_trusted,
     emptied_unnoticed_in_handshake,
     tracking_after_enlisting,
+    // what ships alone: src/net, src/runtime
+    missing_script_is_no_answer,
+    partial_write_taken_for_whole,
+    unread_requests_never_reported,
+    caching_answer_taken_for_the_vote,
+    late_request_leaves_the_line,
+    record_of_the_first_connection,
+    unfit_for_good,
+    guard_time_forgotten,
+    undo_forgotten_where_unanswered,
+    undo_of_another_owner,
+    refused_release_forgotten,
+    debt_is_paid_once,
+    unanswered_release_forgotten,
+    unanswered_release_counts,
+    loss_not_announced,
+    keeper_looks_late,
+    renewal_is_believed_when_disowned,
+    renewal_asks_for_half,
+    absent_key_taken_for_a_grant,
+    refusal_taken_for_not_ours,
+    ttl_in_whole_seconds,
+    turn_kept_by_who_leaves,
+    turn_lost_with_the_holder,
+    only_the_last_debt_is_kept,
+    debts_of_another_node_settled,
 };
 
-inline constexpr std::size_t breakage_count = 55;
+inline constexpr std::size_t breakage_count = 80;
 
 inline breakage active_breakage = breakage::none;
 

@@ -138,6 +138,56 @@ constexpr std::array<mutant, breakage_count> table{{
      "the push that says that a server was emptied is not heeded during the handshake"},
     {tracking_after_enlisting, place::driver, "tracking_after_enlisting",
      "a server is enlisted first, and then asked to tell when it is emptied"},
+
+    {missing_script_is_no_answer, place::net, "missing_script_is_no_answer",
+     "nobody hears of a script that the server has forgotten"},
+    {partial_write_taken_for_whole, place::net, "partial_write_taken_for_whole",
+     "what the other end did not take at once is never written"},
+    {unread_requests_never_reported, place::net, "unread_requests_never_reported",
+     "nobody hears of the requests of a connection that has broken"},
+    {caching_answer_taken_for_the_vote, place::net, "caching_answer_taken_for_the_vote",
+     "the answer to CLIENT CACHING is taken for the answer to the vote"},
+    {late_request_leaves_the_line, place::net, "late_request_leaves_the_line",
+     "a request past its deadline leaves its place to the next one"},
+    {record_of_the_first_connection, place::net, "record_of_the_first_connection",
+     "the record is compared with the life that the server had at first"},
+    {unfit_for_good, place::net, "unfit_for_good",
+     "a server that was found unfit is not looked at again"},
+    {guard_time_forgotten, place::runtime, "guard_time_forgotten",
+     "the guard time is not subtracted from the ttl"},
+    {undo_forgotten_where_unanswered, place::runtime, "undo_forgotten_where_unanswered",
+     "the release of a failed attempt is not owed where it is not answered"},
+    {undo_of_another_owner, place::runtime, "undo_of_another_owner",
+     "the release of a failed attempt names another owner"},
+    {refused_release_forgotten, place::runtime, "refused_release_forgotten",
+     "a release that a server has refused is not repeated"},
+    {debt_is_paid_once, place::runtime, "debt_is_paid_once",
+     "an owed release is sent again once, answered or not"},
+    {unanswered_release_forgotten, place::runtime, "unanswered_release_forgotten",
+     "a release that was not answered is not repeated"},
+    {unanswered_release_counts, place::runtime, "unanswered_release_counts",
+     "no answer to a release counts as one"},
+    {loss_not_announced, place::runtime, "loss_not_announced", "the stop token never fires"},
+    {keeper_looks_late, place::runtime, "keeper_looks_late",
+     "a lease is looked at a ttl later than it has to be"},
+    {renewal_is_believed_when_disowned, place::runtime, "renewal_is_believed_when_disowned",
+     "a renewal counts although the key is another's, or nobody's"},
+    {renewal_asks_for_half, place::runtime, "renewal_asks_for_half",
+     "a renewal asks the servers for half of what it believes in"},
+    {absent_key_taken_for_a_grant, place::runtime, "absent_key_taken_for_a_grant",
+     "SET NX that was denied is taken for a grant"},
+    {refusal_taken_for_not_ours, place::runtime, "refusal_taken_for_not_ours",
+     "a release that was refused is taken for done"},
+    {ttl_in_whole_seconds, place::runtime, "ttl_in_whole_seconds",
+     "servers are asked for whole seconds of the ttl"},
+    {turn_kept_by_who_leaves, place::runtime, "turn_kept_by_who_leaves",
+     "who gives up takes its turn along"},
+    {turn_lost_with_the_holder, place::runtime, "turn_lost_with_the_holder",
+     "nobody of the process has a turn when the holder lets go"},
+    {only_the_last_debt_is_kept, place::runtime, "only_the_last_debt_is_kept",
+     "of the releases that a server is owed only the last is kept"},
+    {debts_of_another_node_settled, place::runtime, "debts_of_another_node_settled",
+     "one server's answer settles what all of them are owed"},
 }};
 
 std::string replaced_once(std::string_view text, const mutant& how) {
@@ -156,6 +206,17 @@ std::string replaced_once(std::string_view text, const mutant& how) {
 }  // namespace
 
 std::span<const mutant> all_mutants() { return table; }
+
+const char* name_of(mutant::place where) {
+    switch (where) {
+        case place::core: return "core";
+        case place::script: return "script";
+        case place::driver: return "driver";
+        case place::net: return "net";
+        case place::runtime: return "runtime";
+    }
+    return "?";
+}
 
 const mutant* mutant_named(std::string_view name) {
     const auto found = std::ranges::find(table, name, &mutant::name);

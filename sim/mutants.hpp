@@ -11,7 +11,7 @@ namespace holdfast::sim {
 
 /// A breakage with its name and what it stands for.
 struct mutant {
-    enum class place : std::uint8_t { core, script, driver };
+    enum class place : std::uint8_t { core, script, driver, net, runtime };
 
     breakage which{};
     place where{};
@@ -23,7 +23,9 @@ struct mutant {
     std::string_view kind{"exclusive"};  // of lock, where the script belongs to one
 };
 
+/// Of the driver's, both simulators have their own; those of net and runtime are in what ships.
 std::span<const mutant> all_mutants();
+const char* name_of(mutant::place where);
 const mutant* mutant_named(std::string_view name);
 
 /// The script's text, broken if that is the active breakage. Throws std::logic_error where the old

@@ -13,10 +13,10 @@ core::duration cleanup_time(const plan& settings) {
     return settings.base_delay * 16 + (unread ? settings.node_timeout * 2 : core::duration{0});
 }
 
-// What a server has promised it keeps: none forgets, and their clocks go on.
+// What a server has promised it keeps: none forgets, and no clock jumps by more than is provided
+// for.
 bool servers_keep_all(const plan& settings) {
-    return !settings.forgets() && !settings.has(fault::key_deleted) &&
-           settings.wall_jump == core::duration{0};
+    return !settings.forgets() && settings.promises_exclusion();
 }
 
 }  // namespace
@@ -108,6 +108,13 @@ void checkers::check_quorum(holder_id who, std::string_view named, instant deadl
                              " servers hold its key until then");
 }
 
+void checkers::jumped(std::uint32_t server, core::duration by) {
+    clocks_.jumped(server, by);
+    for (const auto& held : leases_) {
+        check_quorum(held.who, owners_[holders_[held.who].owner].name, held.deadline);
+    }
+}
+
 void checkers::shown(holder_id who, std::string_view as) {
     auto& other = owners_[know(as, holders_[who].client, world_.now())].shown_by;
     if (other != 0 && other != who) {
@@ -177,6 +184,9 @@ void checkers::end_owner(owner_id which, instant at, instant expired, bool lapse
     const auto& settings = world_.settings();
     world_.schedule(at + cleanup_time(settings), event::kind::inspect, which);
     world_.schedule(at + settings.timing.ttl / 2, event::kind::inspect, which);
+    // What was refused is repeated after pauses of seconds: it has to be gone when only the end of
+    // its ttl is left.
+    world_.schedule(expired - settings.timing.ttl / 20, event::kind::inspect, which);
     world_.schedule(at + settings.orphan_bound(), event::kind::inspect, which);
 }
 
@@ -194,8 +204,8 @@ owner_id checkers::owner_named(std::string_view text) const {
 owner_id checkers::know(std::string_view text, std::uint32_t client, instant departed) {
     if (const auto known = names_.find(text); known != names_.end()) return known->second;
     const auto made = static_cast<owner_id>(owners_.size());
-    names_.emplace(text, made);
-    owners_.push_back({.client = client, .departed = departed});
+    const auto& name = names_.emplace(text, made).first->first;
+    owners_.push_back({.name = name, .client = client, .departed = departed});
     return made;
 }
 

@@ -82,7 +82,7 @@ class checkers {
     };
     void executed(const place& where, const execution& what, bool for_ever);
     void rolled_back(std::uint32_t server) { rolled_back_[server] = world_.now(); }
-    void jumped(std::uint32_t server, core::duration by) { clocks_.jumped(server, by); }
+    void jumped(std::uint32_t server, core::duration by);
     clock_looks& clocks() { return clocks_; }
 
     /// The server still holds its key although its attempt is over; `link_is_fit`: the client could
@@ -108,6 +108,7 @@ class checkers {
 
   private:
     struct owner {
+        std::string_view name{};
         std::uint32_t client = 0;
         instant departed{};
         instant over_at = instant::max();

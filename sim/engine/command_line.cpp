@@ -9,7 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "sim/engine/hunt.hpp"
 #include "sim/engine/sweep.hpp"
+#include "sim/hunt.hpp"
 #include "sim/mutants.hpp"
 
 namespace holdfast::sim::engine {
@@ -20,10 +22,11 @@ constexpr const char* usage =
 
   holdfast-sim-engine --seeds A..B [--jobs N] [--faults LIST]   runs the seeds from A to B-1
   holdfast-sim-engine --seed S [--trace] [--faults LIST]        runs one, and tells its story
-  holdfast-sim-engine --mutant NAME ...                         either, with a script's rule broken
+  holdfast-sim-engine-mutants --mutant NAME ...                 either, with a rule broken
+  holdfast-sim-engine-mutants --mutants [--most SEEDS]          breaks each rule, and must notice
 
 LIST: fault names separated by commas, or none. A seed chooses among those.
-Exit code: 0 all is well, 1 a rule was broken, 2 usage.
+Exit code: 0 all is well, 1 a rule was broken or a mutant not caught, 2 usage.
 )";
 
 struct options {
@@ -32,6 +35,8 @@ struct options {
     unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
     fault_set faults = fault_set::all();
     bool trace = false;
+    bool mutants = false;
+    std::uint64_t most = 5'000;
 };
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -51,10 +56,13 @@ bool parse_range(std::string_view text, range& into) {
     return true;
 }
 
+// Of what ships, the rules can be broken in the sibling program only.
 bool break_rule(std::string_view name) {
     const auto* found = mutant_named(name);
-    if (found != nullptr) active_breakage = found->which;
-    return found != nullptr;
+    const bool here =
+        found != nullptr && (core_is_breakable || found->where == mutant::place::script);
+    if (here) active_breakage = found->which;
+    return here;
 }
 
 // Returns false where the value is wrong.
@@ -69,6 +77,7 @@ bool set(options& o, std::string_view name, std::string_view value) {
     const auto as_number = number(value);
     if (!as_number) return false;
     if (name == "--seed") return o.seed = *as_number, true;
+    if (name == "--most") return o.most = *as_number, true;
     if (name == "--jobs") return o.jobs = std::max(1U, static_cast<unsigned>(*as_number)), true;
     return false;
 }
@@ -78,6 +87,8 @@ std::optional<options> parse(const std::vector<std::string_view>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i] == "--trace")
             o.trace = true;
+        else if (words[i] == "--mutants" && core_is_breakable)
+            o.mutants = true;
         else if (i + 1 < words.size() && set(o, words[i], words[i + 1]))
             ++i;
         else
@@ -110,7 +121,7 @@ int report(const failure& found) {
     std::printf("\nWith no more faults than it needs:\n");
     const auto least = minimise(found, scripts);
     print(least);
-    std::string command = "holdfast-sim-engine";
+    std::string command = core_is_breakable ? "holdfast-sim-engine-mutants" : "holdfast-sim-engine";
     for (const auto& each : all_mutants()) {
         if (broken(each.which)) command += " --mutant " + std::string(each.name);
     }
@@ -153,6 +164,7 @@ int run_command(int argc, char** argv) {
         std::fputs(usage, stderr);
         return 2;
     }
+    if (parsed->mutants) return hunt_all(parsed->jobs, parsed->most);
     return parsed->seed ? run_one(*parsed) : run_many(*parsed);
 }
 

@@ -15,8 +15,8 @@ constexpr std::uint64_t seeds_at_a_time = 16;
 
 class shared_work {
   public:
-    shared_work(range seeds, fault_set allowed)
-        : seeds_(seeds), allowed_(allowed), next_(seeds.first) {}
+    shared_work(range seeds, fault_set allowed, choice worth)
+        : seeds_(seeds), allowed_(allowed), worth_(worth), next_(seeds.first) {}
 
     void work() {
         script_library scripts;
@@ -37,6 +37,7 @@ class shared_work {
   private:
     void add(std::uint64_t seed, script_library& scripts) {
         const auto settings = draw_whole_plan(seed, allowed_);
+        if (!worth_(settings)) return;
         const auto ran = simulation(settings, scripts, false).run();
         const std::lock_guard lock(mutex_);
         auto& sum = result_.sum;
@@ -57,6 +58,7 @@ class shared_work {
 
     range seeds_;
     fault_set allowed_;
+    choice worth_;
     std::atomic<std::uint64_t> next_;
     std::atomic<bool> failed_ = false;
     std::mutex mutex_;
@@ -66,12 +68,12 @@ class shared_work {
 }  // namespace
 
 sweep_result sweep(range seeds, unsigned jobs, fault_set allowed,
-                   const std::function<void(const totals&)>& progress) {
+                   const std::function<void(const totals&)>& progress, choice worth) {
     const auto begun = clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(clock::now() - begun).count();
     };
-    shared_work work(seeds, allowed);
+    shared_work work(seeds, allowed, worth);
     std::atomic<unsigned> running = jobs;
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < jobs; ++i) {

@@ -37,9 +37,15 @@ struct sweep_result {
     std::optional<failure> first{};  // the lowest seed that failed, among those that were run
 };
 
-/// Runs until the range is done or a seed fails. `progress` is called about once a second.
+/// Whether a seed is worth running.
+using choice = bool (*)(const plan&);
+inline bool any_seed(const plan&) { return true; }
+
+/// Runs until the range is done or a seed fails; passes over seeds that are not worth it.
+/// `progress` is called about once a second.
 sweep_result sweep(range seeds, unsigned jobs, fault_set allowed,
-                   const std::function<void(const totals&)>& progress = {});
+                   const std::function<void(const totals&)>& progress = {},
+                   choice worth = any_seed);
 
 /// The same failure with as few faults as it needs.
 failure minimise(const failure& found, script_library& scripts);

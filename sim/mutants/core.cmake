@@ -1,50 +1,19 @@
-# Builds the mutants of the core: copies of its sources in which a rule can be switched off.
-#
-#   cmake -D SOURCE=<src/core> -D TARGET=<directory> -P core.cmake
-#
-# `mutate(name file old new)` replaces `old`, which must occur exactly once, so that a mutant cannot
-# rot unnoticed when the core changes. In `new`, `broken(name)` tells whether the mutant is active;
-# with none active the copies behave as the originals do.
+# Mutants of src/core: read by mutate.cmake.
 
-set(prelude [==[
-#include "sim/breakage.hpp"
-using holdfast::sim::broken;
-using holdfast::sim::breakage;
-]==])
-
-file(GLOB originals ${SOURCE}/*.cpp)
-foreach(path ${originals})
-  get_filename_component(file ${path} NAME)
-  file(READ ${path} text)
-  set(text_of_${file} "${prelude}${text}")
-endforeach()
-
-macro(mutate name file old new)
-  set(text "${text_of_${file}}")
-  string(FIND "${text}" "${old}" first)
-  string(FIND "${text}" "${old}" last REVERSE)
-  if(first EQUAL -1 OR NOT first EQUAL last)
-    message(FATAL_ERROR "mutant ${name}: its text does not occur exactly once in ${file}:\n${old}")
-  endif()
-  string(REPLACE "broken(${name})" "broken(breakage::${name})" switched "${new}")
-  string(REPLACE "${old}" "${switched}" text "${text}")
-  set(text_of_${file} "${text}")
-endmacro()
-
-mutate(no_second_look acquire.cpp
+mutate(no_second_look core/acquire.cpp
   [==[if (valid_until() - now < enough) return]==]
   [==[if (!broken(no_second_look) && valid_until() - now < enough) return]==])
 
-mutate(validity_from_reply acquire.cpp
+mutate(validity_from_reply core/acquire.cpp
   [==[    const auto enough =]==]
   [==[    if (broken(validity_from_reply)) started_at_ = now;
     const auto enough =]==])
 
-mutate(token_without_commit acquire.cpp
+mutate(token_without_commit core/acquire.cpp
   [==[if (up.size() >= majority(config_.nodes)) return hold(now);]==]
   [==[if (broken(token_without_commit) || up.size() >= majority(config_.nodes)) return hold(now);]==])
 
-mutate(token_of_the_first acquire.cpp
+mutate(token_of_the_first core/acquire.cpp
   [==[granted_.for_each([&](node_index node) { token_ = std::max(token_, counter_[node.value]); });]==]
   [==[granted_.for_each([&](node_index node) {
         const bool first = broken(token_of_the_first) && token_ != fencing_token{};
@@ -52,7 +21,7 @@ mutate(token_of_the_first acquire.cpp
         if (broken(token_of_the_first)) counter_[node.value] = token_;
     });]==])
 
-mutate(disowned_counts_as_committed acquire.cpp
+mutate(disowned_counts_as_committed core/acquire.cpp
   [==[    if (decided()) return {};
     granted_.erase(answer.node);]==]
   [==[    if (decided()) return {};
@@ -62,96 +31,91 @@ mutate(disowned_counts_as_committed acquire.cpp
     }
     granted_.erase(answer.node);]==])
 
-mutate(quorum_of_half acquire.cpp
+mutate(quorum_of_half core/acquire.cpp
   [==[    const auto quorum = majority(config_.nodes);
     if (granted_.size() + pending_.size() < quorum)]==]
   [==[    const auto quorum = majority(config_.nodes) - (broken(quorum_of_half) && config_.nodes > 1);
     if (broken(quorum_of_half) && granted_.size() >= quorum) return hold(now);
     if (granted_.size() + pending_.size() < quorum)]==])
 
-mutate(unknown_counted_as_denied acquire.cpp
+mutate(unknown_counted_as_denied core/acquire.cpp
   [==[    unknown_.insert(answer.node);]==]
   [==[    (broken(unknown_counted_as_denied) ? denied_ : unknown_).insert(answer.node);]==])
 
-mutate(cleanup_of_the_granted_only acquire.cpp
+mutate(cleanup_of_the_granted_only core/acquire.cpp
   [==[denied_ == all ? node_set{} : all]==]
   [==[broken(cleanup_of_the_granted_only) ? granted_ : denied_ == all ? node_set{} : all]==])
 
-mutate(renewal_after_the_deadline renew.cpp
+mutate(renewal_after_the_deadline core/renew.cpp
   [==[    const auto quorum = majority(config_.nodes);
     if (now >= config_.old_deadline)]==]
   [==[    const auto quorum = majority(config_.nodes);
     if (!broken(renewal_after_the_deadline) && now >= config_.old_deadline)]==])
 
-mutate(renewal_by_one_node renew.cpp
+mutate(renewal_by_one_node core/renew.cpp
   [==[if (extended_.size() >= quorum) {]==]
   [==[if (extended_.size() >= (broken(renewal_by_one_node) ? 1 : quorum)) {]==])
 
-mutate(renewal_valid_from_reply renew.cpp
+mutate(renewal_valid_from_reply core/renew.cpp
   [==[config_.timing.valid_until(sent_at_)]==]
   [==[config_.timing.valid_until(broken(renewal_valid_from_reply) ? now : sent_at_)]==])
 
-mutate(never_renewed keeper.cpp
+mutate(never_renewed core/keeper.cpp
   [==[return config_.renewing &&]==]
   [==[return !broken(never_renewed) && config_.renewing &&]==])
 
-mutate(no_notice keeper.cpp
+mutate(no_notice core/keeper.cpp
   [==[if (now >= notice_at()) {]==]
   [==[if (broken(no_notice) && now >= notice_at()) return {.wake_at = valid_until_};
     if (now >= notice_at()) {]==])
 
-mutate(release_reported_without_majority release.cpp
+mutate(release_reported_without_majority core/release.cpp
   [==[if (released_.size() >= quorum) return]==]
   [==[if (released_.size() >= (broken(release_reported_without_majority) ? 1 : quorum)) return]==])
 
-mutate(clock_jump_ignored judge.cpp
+mutate(clock_jump_ignored core/judge.cpp
   [==[if (jump) voided_until_]==]
   [==[if (jump && !broken(clock_jump_ignored)) voided_until_]==])
 
-mutate(quarantine_not_asked judge.cpp
+mutate(quarantine_not_asked core/judge.cpp
   [==[return now < quarantined_until() ?]==]
   [==[return !broken(quarantine_not_asked) && now < quarantined_until() ?]==])
 
-mutate(waits_for_word_alone contend.cpp
+mutate(waits_for_word_alone core/contend.cpp
   [==[    if (other.tracked && expires) {]==]
   [==[    if (broken(waits_for_word_alone) && other.tracked) return never;
     if (other.tracked && expires) {]==])
 
-mutate(heir_keeps_the_token estate.cpp
+mutate(heir_keeps_the_token core/estate.cpp
   [==[if (next.token != fencing_token{}) ++next]==]
   [==[if (!broken(heir_keeps_the_token) && next.token != fencing_token{}) ++next]==])
 
-mutate(inherited_at_any_age estate.cpp
+mutate(inherited_at_any_age core/estate.cpp
   [==[return left.heirs > 0 && asked_before && sound && equal && young && enough;]==]
   [==[if (broken(inherited_at_any_age)) return left.heirs > 0 && asked_before && sound && equal;
     return left.heirs > 0 && asked_before && sound && equal && young && enough;]==])
 
-mutate(handed_to_latecomers estate.cpp
+mutate(handed_to_latecomers core/estate.cpp
   [==[return {.tokens = static_cast<std::uint32_t>(all), .last]==]
   [==[const bool for_later = broken(handed_to_latecomers) && all > 1;
     return {.tokens = for_later ? most_holders : static_cast<std::uint32_t>(all), .last]==])
 
-mutate(handed_to_latecomers estate.cpp
+mutate(handed_to_latecomers core/estate.cpp
   [==[const bool asked_before =]==]
   [==[const bool asked_before = broken(handed_to_latecomers) ||]==])
 
-mutate(spare_token_for_a_latecomer estate.cpp
+mutate(spare_token_for_a_latecomer core/estate.cpp
   [==[next.joined <= left.last_heir;]==]
   [==[broken(spare_token_for_a_latecomer) || next.joined <= left.last_heir;]==])
 
-mutate(shown_owner_handed_on estate.cpp
+mutate(shown_owner_handed_on core/estate.cpp
   [==[const bool sound = left.unchanged && !left.shown;]==]
   [==[const bool sound = left.unchanged && (broken(shown_owner_handed_on) || !left.shown);]==])
 
-mutate(untracked_server_asked judge.cpp
+mutate(untracked_server_asked core/judge.cpp
   [==[if (guards() && !facts.tracking)]==]
   [==[if (!broken(untracked_server_asked) && guards() && !facts.tracking)]==])
 
-mutate(another_floor_not_waited_for judge.cpp
+mutate(another_floor_not_waited_for core/judge.cpp
   [==[found.begun || found.floor != floor_;]==]
   [==[found.begun || (!broken(another_floor_not_waited_for) && found.floor != floor_);]==])
-
-foreach(path ${originals})
-  get_filename_component(file ${path} NAME)
-  file(WRITE ${TARGET}/${file} "${text_of_${file}}")
-endforeach()

@@ -1,4 +1,5 @@
-// holdfast-sim-mutants: linked with the core of sim/mutants/core.cmake.
+// holdfast-sim-mutants, holdfast-sim-engine-mutants: linked with the copies of
+// sim/mutants/mutate.cmake.
 #include "sim/hunt.hpp"
 
 namespace holdfast::sim {

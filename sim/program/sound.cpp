@@ -1,4 +1,4 @@
-// holdfast-sim: linked with the core as it is.
+// holdfast-sim, holdfast-sim-engine: linked with what ships as it is.
 #include "sim/hunt.hpp"
 
 namespace holdfast::sim {

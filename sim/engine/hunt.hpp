@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace holdfast::sim::engine {
+
+/// Runs seeds with each mutant in turn until somebody notices, a checker or an assertion, and
+/// prints who and after how many. Returns 0 if all were caught, within `most` seeds each.
+///
+/// Each is hunted in a process of its own: what is broken on purpose may end it, or never end.
+int hunt_all(unsigned jobs, std::uint64_t most);
+
+}  // namespace holdfast::sim::engine

@@ -1,0 +1,146 @@
+# Mutants of src/runtime: read by mutate.cmake.
+
+mutate(no_allowance_for_clock_rate runtime/plan.cpp
+  [==[    const auto usable =]==]
+  [==[    if (broken(no_allowance_for_clock_rate)) result->timing.drift_per_mille = 0;
+    const auto usable =]==])
+
+mutate(guard_time_forgotten runtime/plan.cpp
+  [==[    const auto usable =]==]
+  [==[    if (broken(guard_time_forgotten)) result->timing.guard_time = core::duration{0};
+    const auto usable =]==])
+
+mutate(owner_token_used_again runtime/attempt.cpp
+  [==[owner_(make_owner_token(through.chance_source(), through.signature(), what_->label)),]==]
+  [==[owner_(broken(owner_token_used_again)
+                 ? "hf1:again" + std::string(through.signature())
+                 : make_owner_token(through.chance_source(), through.signature(), what_->label)),]==])
+
+mutate(unknown_not_cleaned_up runtime/attempt.cpp
+  [==[if (!next.release_on.empty()) release_on(next.release_on, now);]==]
+  [==[const auto unknown =
+        broken(unknown_not_cleaned_up) ? machine_.unknown_from() : core::node_set{};
+    if (!next.release_on.empty()) release_on(next.release_on - unknown, now);]==])
+
+mutate(concluded_before_all_is_written runtime/attempt.cpp
+  [==[if (!machine_.decided()) ask(node, question::vote, {}, now);]==]
+  [==[if (broken(concluded_before_all_is_written) || !machine_.decided()) {
+            ask(node, question::vote, {}, now);
+        }]==])
+
+mutate(tokens_of_heirs_not_drawn runtime/attempt.cpp
+  [==[const auto tokens = batch().tokens;]==]
+  [==[const auto wanted = batch().tokens;
+    const auto tokens = broken(tokens_of_heirs_not_drawn) ? 1 : wanted;]==])
+
+mutate(undo_forgotten_where_unanswered runtime/attempt.cpp
+  [==[return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());]==]
+  [==[if (broken(undo_forgotten_where_unanswered)) return;
+        return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());]==])
+
+mutate(undo_of_another_owner runtime/attempt.cpp
+  [==[if (how == question::undo) {
+        // By text]==]
+  [==[if (how == question::undo && broken(undo_of_another_owner)) {
+        const auto another = owner_ + "?";
+        return what_->kind->release(out, true, what_->claim_by(another));
+    }
+    if (how == question::undo) {
+        // By text]==])
+
+mutate(missing_script_answered_too_late runtime/attempt.cpp
+  [==[bool attempt::wanted(tag request) const {]==]
+  [==[bool attempt::wanted(tag request) const {
+    if (broken(missing_script_answered_too_late)) return true;]==])
+
+mutate(owed_release_forgotten runtime/engine.cpp
+  [==[debts_.pay(index_of(which), now);]==]
+  [==[if (!broken(owed_release_forgotten)) debts_.pay(index_of(which), now);]==])
+
+mutate(refused_release_forgotten runtime/debts.cpp
+  [==[    owe(by, what, owner, until);]==]
+  [==[    if (!broken(refused_release_forgotten)) owe(by, what, owner, until);]==])
+
+mutate(debt_is_paid_once runtime/debts.cpp
+  [==[all.push_back(each); });]==]
+  [==[all.push_back(each); });
+    if (broken(debt_is_paid_once)) owed_ = {};]==])
+
+mutate(unanswered_release_forgotten runtime/releasing.cpp
+  [==[    engine_.owed().owe(node, request_.what, *request_.owner, request_.key_gone_at);
+    step(]==]
+  [==[    if (!broken(unanswered_release_forgotten)) {
+        engine_.owed().owe(node, request_.what, *request_.owner, request_.key_gone_at);
+    }
+    step(]==])
+
+mutate(unanswered_release_counts runtime/releasing.cpp
+  [==[    const auto node = voters_.node_of(voter_of(asked));
+    last_failure_]==]
+  [==[    const auto node = voters_.node_of(voter_of(asked));
+    if (broken(unanswered_release_counts)) step(core::release::released{voter_of(asked)});
+    last_failure_]==])
+
+mutate(released_and_passed_on runtime/hold.cpp
+  [==[    if (pass_on(left, now)) {]==]
+  [==[    const auto own = std::make_shared<std::string>(grant_.owner);
+    if (pass_on(left, now)) {
+        if (broken(released_and_passed_on)) {
+            releasing::start(*engine_,
+                             {.what = grant_.what, .owner = own, .key_gone_at = key_gone_at()},
+                             now, {});
+        }]==])
+
+mutate(shown_owner_handed_on runtime/hold.cpp
+  [==[                                              std::memory_order_acq_rel)) {
+        return std::nullopt;]==]
+  [==[                                              std::memory_order_acq_rel) &&
+        !broken(shown_owner_handed_on)) {
+        return std::nullopt;]==])
+
+mutate(loss_not_announced runtime/hold.cpp
+  [==[if (announcement_) announcement_->make_by(]==]
+  [==[if (announcement_ && !broken(loss_not_announced)) announcement_->make_by(]==])
+
+mutate(keeper_looks_late runtime/hold.cpp
+  [==[        engine_->set(*this, next.wake_at);]==]
+  [==[        const auto late = grant_.what->timing.ttl;
+        const bool sleeps = broken(keeper_looks_late) && next.wake_at != core::never;
+        engine_->set(*this, sleeps ? next.wake_at + late : next.wake_at);]==])
+
+mutate(renewal_is_believed_when_disowned runtime/renewal.cpp
+  [==[        step(core::renew::disowned{voter_of(request)});]==]
+  [==[        if (broken(renewal_is_believed_when_disowned)) {
+            return step(core::renew::extended{voter_of(request)});
+        }
+        step(core::renew::disowned{voter_of(request)});]==])
+
+mutate(renewal_asks_for_half runtime/renewal.cpp
+  [==[claim.ttl = ttl_;]==]
+  [==[claim.ttl = broken(renewal_asks_for_half) ? ttl_ / 2 : ttl_;]==])
+
+mutate(turn_kept_by_who_leaves runtime/room.cpp
+  [==[give_turn(line_.leave(who.id()), {}, now);]==]
+  [==[const auto next = line_.leave(who.id());
+    if (!broken(turn_kept_by_who_leaves)) give_turn(next, {}, now);]==])
+
+mutate(turn_lost_with_the_holder core/local_line.hpp
+  [==[return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==]
+  [==[if (broken(turn_lost_with_the_holder)) return std::nullopt;
+        return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==])
+
+mutate(only_the_last_debt_is_kept core/owed_releases.hpp
+  [==[        auto& debts = debts_[node.value];
+        debts.push_back(]==]
+  [==[        auto& debts = debts_[node.value];
+        if (broken(only_the_last_debt_is_kept)) debts.clear();
+        debts.push_back(]==])
+
+mutate(debts_of_another_node_settled core/owed_releases.hpp
+  [==[        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==]
+  [==[        if (broken(debts_of_another_node_settled)) {
+            for (auto& each : debts_) {
+                std::erase_if(each, [&](const debt& d) { return d.what == name; });
+            }
+        }
+        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==])
