@@ -36,6 +36,7 @@ struct options {
     fault_set faults = fault_set::all();
     bool trace = false;
     bool mutants = false;
+    const mutant* prey = nullptr;  // of a hunt for all mutants: one of them
     std::uint64_t most = 5'000;
 };
 
@@ -69,6 +70,7 @@ bool break_rule(std::string_view name) {
 bool set(options& o, std::string_view name, std::string_view value) {
     if (name == "--seeds") return parse_range(value, o.seeds);
     if (name == "--mutant") return break_rule(value);
+    if (name == "--hunt") return (o.prey = mutant_named(value)) != nullptr && core_is_breakable;
     if (name == "--faults") {
         const auto list = fault_set::parse(value);
         if (list) o.faults = *list;
@@ -164,6 +166,7 @@ int run_command(int argc, char** argv) {
         std::fputs(usage, stderr);
         return 2;
     }
+    if (parsed->prey != nullptr) return hunt(*parsed->prey, parsed->jobs, parsed->most);
     if (parsed->mutants) return hunt_all(parsed->jobs, parsed->most);
     return parsed->seed ? run_one(*parsed) : run_many(*parsed);
 }

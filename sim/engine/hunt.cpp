@@ -1,19 +1,11 @@
 #include "sim/engine/hunt.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <new>
-#include <optional>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "sim/engine/sweep.hpp"
 #include "sim/mutants.hpp"
@@ -21,42 +13,9 @@
 namespace holdfast::sim::engine {
 namespace {
 
-// What goes round in circles uses up a processor: a hunt that ends takes a fraction of it.
-constexpr rlim_t longest_hunt_in_seconds = 1200;
-
-/// What the hunter tells its parent, in memory that both have.
-struct trophy {
-    std::uint64_t after = 0;
-    std::array<char, 32> by{};
-};
-
-class shared_trophy {
-  public:
-    shared_trophy()
-        : where_(mmap(nullptr, sizeof(trophy), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                      -1, 0)) {
-        if (where_ == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
-        new (where_) trophy;
-    }
-    ~shared_trophy() { munmap(where_, sizeof(trophy)); }
-    shared_trophy(const shared_trophy&) = delete;
-    shared_trophy& operator=(const shared_trophy&) = delete;
-
-    trophy& operator*() { return *static_cast<trophy*>(where_); }
-
-  private:
-    void* where_;
-};
-
-// What a failed assertion says is not worth a line for each mutant.
-void be_quiet_and_mortal() {
-    const rlimit no_core{0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    const rlimit time{longest_hunt_in_seconds, longest_hunt_in_seconds};
-    setrlimit(RLIMIT_CPU, &time);
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere != -1) dup2(nowhere, STDERR_FILENO);
-}
+// What goes round in circles uses up a processor: a hunt that ends takes a fraction of it. What a
+// failed assertion says is not worth a line for each mutant.
+constexpr const char* quiet_and_mortal = "ulimit -c 0; ulimit -t 1200; exec 2>/dev/null; exec ";
 
 // Some show themselves in seeds of one kind only, which are few: the others are passed over. These
 // are asked for more often, so that as many are run.
@@ -82,44 +41,30 @@ ground ground_for(breakage which) {
     }
 }
 
-[[noreturn]] void hunt_in_child(const mutant& prey, unsigned jobs, std::uint64_t most,
-                                trophy& won) {
-    be_quiet_and_mortal();
-    active_breakage = prey.which;
-    const auto [worth, share] = ground_for(prey.which);
-    const auto result = sweep(
-        {0, most * share}, jobs, fault_set::all(),
-        [&](const totals& sum) { won.after = sum.seeds; }, worth);
-    if (result.first) {
-        won.after = share == 1 ? result.first->settings.seed + 1 : result.sum.seeds;
-        std::strncpy(won.by.data(), name_of(result.first->broken.broken), won.by.size() - 1);
-    }
-    _exit(result.first ? 1 : 0);
-}
-
-// Nothing: it got away.
-std::optional<std::string> caught_by(int status, const trophy& won) {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
-    if (WIFEXITED(status)) return won.by.data();
-    return WTERMSIG(status) == SIGABRT   ? "assertion"
-           : WTERMSIG(status) == SIGXCPU ? "no end"
-                                         : "crash";
-}
-
-bool hunt(const mutant& prey, unsigned jobs, std::uint64_t most) {
-    shared_trophy won;
+void print_row(const mutant& prey, const char* by, const std::string& after) {
+    std::printf("%-34s %-7s %-18s %9s seeds   %s\n", std::string(prey.name).c_str(),
+                name_of(prey.where), by, after.c_str(), std::string(prey.what).c_str());
     std::fflush(stdout);
-    const auto child = fork();
-    if (child == -1) throw std::system_error(errno, std::generic_category(), "fork");
-    if (child == 0) hunt_in_child(prey, jobs, most, *won);
-    int status = 0;
-    waitpid(child, &status, 0);
-    const auto by = caught_by(status, *won);
-    std::printf("%-34s %-7s %-18s %9llu seeds   %s\n", std::string(prey.name).c_str(),
-                name_of(prey.where), by ? by->c_str() : "NOT CAUGHT",
-                static_cast<unsigned long long>(by ? (*won).after : most),
-                std::string(prey.what).c_str());
-    return by.has_value();
+}
+
+// How a process came to its end, as wait() tells it: the signal below, an exit code above.
+int signal_in(int status) { return status & 0x7f; }
+int exit_code_in(int status) { return status >> 8; }
+
+// Its own row is printed by who has gone through the seeds, unless a signal has ended it before. A
+// hunt that could not be held has caught nothing.
+bool hunt_in_child(const mutant& prey, unsigned jobs, std::uint64_t most) {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const auto command = quiet_and_mortal + ("'" + self) + "' --hunt " + std::string(prey.name) +
+                         " --jobs " + std::to_string(jobs) + " --most " + std::to_string(most);
+    const int status = std::system(command.c_str());
+    const int killed_by = signal_in(status);
+    if (killed_by != 0) {
+        print_row(prey, killed_by == SIGABRT ? "assertion" : "crash, or no end", "-");
+        return true;
+    }
+    if (exit_code_in(status) > 1) print_row(prey, "NOT HUNTED", "-");
+    return status == 0;
 }
 
 // It takes four rare things in one order: the search over all orders finds it (sim/hunt.cpp).
@@ -127,15 +72,29 @@ bool is_prey(const mutant& each) { return each.which != breakage::disowned_count
 
 }  // namespace
 
+int hunt(const mutant& prey, unsigned jobs, std::uint64_t most) {
+    active_breakage = prey.which;
+    const auto [worth, share] = ground_for(prey.which);
+    const auto result = sweep({0, most * share}, jobs, fault_set::all(), {}, worth);
+    if (!result.first) {
+        print_row(prey, "NOT CAUGHT", std::to_string(most));
+        return 1;
+    }
+    const auto after = share == 1 ? result.first->settings.seed + 1 : result.sum.seeds;
+    print_row(prey, name_of(result.first->broken.broken), std::to_string(after));
+    return 0;
+}
+
 int hunt_all(unsigned jobs, std::uint64_t most) {
     std::printf("%-34s %-7s %-18s %9s         %s\n", "mutant", "in", "caught by", "after",
                 "what it breaks");
+    std::fflush(stdout);
     std::size_t caught = 0;
     std::size_t hunted = 0;
     for (const auto& each : all_mutants()) {
         if (!is_prey(each)) continue;
         ++hunted;
-        if (hunt(each, jobs, most)) ++caught;
+        if (hunt_in_child(each, jobs, most)) ++caught;
     }
     std::printf("%zu of %zu mutants caught\n", caught, hunted);
     return caught == hunted ? 0 : 1;

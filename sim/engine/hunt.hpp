@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "sim/mutants.hpp"
+
 namespace holdfast::sim::engine {
 
 /// Runs seeds with each mutant in turn until somebody notices, a checker or an assertion, and
@@ -9,5 +11,8 @@ namespace holdfast::sim::engine {
 ///
 /// Each is hunted in a process of its own: what is broken on purpose may end it, or never end.
 int hunt_all(unsigned jobs, std::uint64_t most);
+
+/// One of them, in this process. Returns 0 if it was caught.
+int hunt(const mutant& prey, unsigned jobs, std::uint64_t most);
 
 }  // namespace holdfast::sim::engine
