@@ -8,11 +8,6 @@
 #include "sim/server/refusals.hpp"
 
 namespace holdfast::sim::engine {
-namespace {
-
-constexpr core::duration lost_by_a_crash = std::chrono::seconds(1);
-
-}  // namespace
 
 host::host(world& in, network& on, script_library& scripts, checkers& watched, std::uint32_t index,
            const wall_clock& clock)
@@ -72,7 +67,7 @@ void host::close_arrives(stream& by) {
 void host::keep_time() {
     server_.data().stamp(world_.now().count());
     if (++served_ % 64 != 0) return;
-    server_.data().forget_history_before((world_.now() - lost_by_a_crash).count());
+    server_.data().forget_history_before(last_kept());
 }
 
 stream* host::find(connection whom) { return whom < sessions_.size() ? sessions_[whom] : nullptr; }

@@ -75,6 +75,10 @@ class host final : server_wire, server_listener {
     [[nodiscard]] std::uint32_t client_of(const stream& which) const;
     void greeted_by(std::uint32_t client);
     void keep_time();
+    /// A crash loses the writes of the last second.
+    [[nodiscard]] std::int64_t last_kept() const {
+        return (world_.now() - core::duration{std::chrono::seconds(1)}).count();
+    }
     void enlist_by_hand(net::enlisting how);
     std::string_view why_not(const asked_command& what);
     server_settings draw_settings();

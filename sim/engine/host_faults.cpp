@@ -7,22 +7,18 @@
 namespace holdfast::sim::engine {
 namespace {
 
-constexpr core::duration lost_by_a_crash = std::chrono::seconds(1);
-
 // What was refused is asked again after pauses that grow: src/runtime/debts.cpp.
 constexpr core::duration longest_pause = std::chrono::milliseconds(5100);
-
-std::int64_t last_kept(instant now) { return (now - lost_by_a_crash).count(); }
 
 }  // namespace
 
 void host::vouch() {
-    server_.data().stamp(last_kept(world_.now()));
+    server_.data().stamp(last_kept());
     enlist_by_hand(net::enlisting::vouched);
 }
 
 void host::crash(server::memory left) {
-    server_.crash(left, last_kept(world_.now()));
+    server_.crash(left, last_kept());
     if (left == server::memory::partial) checkers_.rolled_back(index_);
     server_.data().forget_history_before(world_.now().count() + 1);
     network_.break_all_of(index_);
@@ -94,7 +90,7 @@ void host::demote(bool in_full, instant until) {
     keep_time();
     server_.demote();
     if (in_full) {
-        server_.resynchronise_in_full(last_kept(world_.now()));
+        server_.resynchronise_in_full(last_kept());
         server_.data().forget_history_before(world_.now().count() + 1);
         checkers_.rolled_back(index_);
     } else {
