@@ -136,15 +136,26 @@ void simulation::at_client(const event& e) {
         case event::kind::callbacks: at.callbacks(); break;
         default: at.caller_acts(e.slot, e.generation); break;
     }
+    make_use_of_reads(at.self());
     if (world_.healed()) look_whether_done();
 }
 
 void simulation::was_read(const stream& which) {
-    const auto& reader = clients_[network_.at(which.id()).of().index()]->self();
+    reads_.push_back({which.id(), which.read_so_far()});
+}
+
+// A client knows what a clock shows once its judge has compared it with its own clock, not when the
+// bytes are read: if it stands still between the two, all that it has measured is that the answer
+// took so long, and a jump may hide in that (core/clock_watch.hpp). Whatever was read in an event
+// has reached the judge by its end, and by then it is known whether there was a pause.
+void simulation::make_use_of_reads(const process& reader) {
     const auto slack = settings_.timing.ttl * 3;
-    checkers_.clocks().was_read(
-        which.id(), which.read_so_far(), reader.now(),
-        [&](instant asked, instant told) { return reader.paused_between(asked - slack, told); });
+    for (const auto& [from, bytes] : reads_) {
+        checkers_.clocks().was_read(from, bytes, reader.now(), [&](instant asked, instant told) {
+            return reader.paused_between(asked - slack, told);
+        });
+    }
+    reads_.clear();
 }
 
 std::size_t simulation::backing(std::string_view owner, instant until) const {

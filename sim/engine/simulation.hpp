@@ -37,6 +37,7 @@ class simulation final : network_listener, key_watch {
     void at_client(const event& e);
     void at_server(const event& e);
     void was_read(const stream& which) override;
+    void make_use_of_reads(const process& reader);
     [[nodiscard]] std::size_t backing(std::string_view owner, instant until) const override;
     void begin(const incident& what);
     void begin_at(host& at, const incident& what);
@@ -52,11 +53,17 @@ class simulation final : network_listener, key_watch {
     [[nodiscard]] bool satisfied() const;
     [[nodiscard]] bool nothing_left();
 
+    struct reading_done {
+        std::uint32_t stream = 0;
+        std::uint64_t bytes = 0;  // of it, so far
+    };
+
     plan settings_;
     world world_;
     network network_;
     checkers checkers_;
     fenced_register register_;
+    std::vector<reading_done> reads_;  // in the present event; a client reads while it is closed
     std::vector<std::unique_ptr<host>> hosts_;
     std::vector<std::unique_ptr<client>> clients_;
     std::vector<incident> incidents_;

@@ -118,5 +118,20 @@ TEST(scenario, no_old_lease_is_handed_on) {
     EXPECT_GT(runs_that_break(settings, rule::staleness), 0);
 }
 
+// A client that stands still between reading what a clock shows and looking at its own has measured
+// nothing, and may go on to ask for votes: the checker must not say that it has seen a jump. One
+// that does not stand still has.
+TEST(scenario, a_jump_is_seen_only_by_who_looks_at_its_own_clock_in_time) {
+    auto settings = quorum_that_forgets(core::duration{0});
+    settings.faults = {};
+    settings.faults.insert(fault::client_pause);
+    settings.faults.insert(fault::wall_jump);
+    settings.wall_jump = std::chrono::seconds(4);
+    settings.max_ttl = std::chrono::seconds(20);
+    EXPECT_EQ(runs_that_break(settings, rule::voided_vote, 100), 0);
+    const with_breakage broken(breakage::clock_jump_ignored);
+    EXPECT_GT(runs_that_break(settings, rule::voided_vote), 0);
+}
+
 }  // namespace
 }  // namespace holdfast::sim::engine
