@@ -39,7 +39,7 @@ acquire_options wish_for(const plan& settings, bool limited) {
 
 // Counters that are kept for less time than the library allows show what expires too early.
 runtime::plan_pointer plan_of(const runtime::engine& through, const plan& settings, bool limited) {
-    const auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited));
+    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited));
     std::const_pointer_cast<runtime::plan>(made)->retention = settings.fence_retention;
     return made;
 }
