@@ -56,8 +56,12 @@ void read_everything(std::string_view frame) {
 class conversation {
   public:
     conversation()
-        : handshake_({"user", "password", "name", 3, guarded(), net::purpose::lock,
-                      kinds::scripts_to_load()}) {
+        : handshake_(net::introduction{.user = "user",
+                                       .password = "password",
+                                       .client_name = "name",
+                                       .database = 3,
+                                       .policy = guarded(),
+                                       .loads = kinds::scripts_to_load()}) {
         handshake_.start(out_);
     }
 
