@@ -22,33 +22,35 @@ namespace detail {
 class shared_client;
 }
 
-/// The connection to the server that votes on locks, or to the quorum of them, shared by everything
-/// that locks through it.
+/// The connections to the server that grants locks, or to all servers of a quorum, shared by
+/// everything that locks through the client.
 ///
-/// Construction checks the options and connects to nothing; the first operation does. A broken
-/// connection is made again in the background, with growing pauses.
+/// Construction connects to nothing; the first operation does. A broken connection is made again in
+/// the background, with a growing, random back-off. Blocking operations are driven by the thread
+/// that calls them. One background thread, started when first needed, renews leases, reconnects,
+/// serves asynchronous operations and runs callbacks of lease::stop_token(). It takes no signals.
 ///
-/// Blocking operations are driven by the thread that waits for them: there is no hand-over to
-/// another thread on that path. One background thread renews leases and serves asynchronous
-/// operations; it sleeps otherwise.
+/// Unless said otherwise, an operation on a client, mutex or lease
+///   - may be called from any thread;
+///   - throws std::system_error with a holdfast::errc (holdfast/error.hpp), or EAGAIN where the
+///     background thread cannot be started; or std::bad_alloc. An overload with a std::error_code&
+///     stores these instead, the last one as std::errc::not_enough_memory;
+///   - that fails to acquire holds nothing: what it may have left at the servers is released, for
+///     as long as the client lives, or expires with its ttl;
+///   - fails with errc::closed when the client was destroyed or moved from;
+///   - fails with errc::forked in a child process: a client belongs to the process that made it.
+///     Nothing that is destroyed in a child touches the parent's locks.
 ///
-/// Thread safety: all members may be called from any thread.
-/// Errors: the constructor throws std::system_error with errc::invalid_url or errc::invalid_option.
-/// Operations throw as those of mutex do (holdfast/error.hpp has what each error means); connect()
-/// what keeps a majority from being reached.
-/// Lifetime: mutexes and leases may outlive it; they then fail with errc::closed, and leases are
-/// lost. The destructor completes operations under way with errc::closed and joins the thread. It
-/// waits for answers to releases that were not awaited, 100 ms at most. Leases are not released:
-/// they run out, as after a crash. Of one that was moved from every operation fails with
-/// errc::closed, until it is assigned to, and settings() are the defaults.
-/// Keys: options::prefix is put before every key that goes to the servers, and is never shown.
-/// What tells a key (lease::key(), lock_status::key, messages, the log) tells it as it was given.
-/// Fork: a client belongs to the process that made it. In a child every operation fails with
-/// errc::forked, and nothing that is destroyed there touches the parent's locks.
+/// Lifetime: mutexes and leases may outlive their client, and follow one that is moved. To move,
+/// assign to or destroy a client REQUIRES that no other thread is about to call it; calls that
+/// block already end with errc::closed.
+/// Keys: options::prefix goes before every key at the servers, and is never shown: not in
+/// lease::key() or lock_status::key, in messages or in the log.
 class client {
   public:
     /// client{"redis://a"}, or client{"redis://a", "redis://b", "redis://c"}, a quorum: any kind of
-    /// string.
+    /// string. All constructors throw errc::invalid_url and errc::invalid_option, for TLS files,
+    /// too; and a std::exception that says so where the process has no descriptors left.
     template <std::convertible_to<std::string_view>... Urls>
     // NOLINTNEXTLINE(google-explicit-constructor): it is, with one argument
     requires(sizeof...(Urls) > 0) explicit(sizeof...(Urls) == 1) client(const Urls&... urls)
@@ -59,11 +61,17 @@ class client {
     /// nothing, so that they can only be options.
     explicit client(options settings);
     client(client&&) noexcept;
-    client& operator=(client&&) noexcept;
+    client& operator=(client&&) noexcept;  // ends what it was before as ~client() does
+
+    /// Ends operations under way with errc::closed. Releases no lease: they are lost, and expire at
+    /// the servers as after a crash. Blocks for 100 ms at most on answers to releases that were not
+    /// awaited, and on callbacks that run. The last of a client, its mutexes and its leases also
+    /// blocks on a host name that is being resolved (getaddrinfo).
     ~client();
 
-    /// Runs `work(lease&)`, or `work()` where it takes no lease, under the lock, waiting for it as
-    /// long as it takes, and passes its result on. Released also when it throws.
+    /// Acquires as acquire() does, returns `work(lease&)`, or `work()` where it takes no lease, and
+    /// releases, also when `work` throws. Does not tell that the lease was lost meanwhile: `work`
+    /// can ask it (lease::ensure_held()).
     template <typename Work>
     decltype(auto) with_lock(std::string_view key, Work&& work) {
         return with_lock(key, acquire_options{}, std::forward<Work>(work));
@@ -78,14 +86,15 @@ class client {
         }
     }
 
-    /// Waits for the lock. Throws errc::cancelled once `stop` fires.
+    /// These block, throw and check keys and options as a mutex does. This one waits for the lock;
+    /// errc::cancelled once `stop` is requested.
     [[nodiscard]] lease acquire(std::string_view key, const acquire_options& how = {},
                                 std::stop_token stop = {});
 
-    /// One attempt, no waiting: a lease, or who holds the lock instead.
+    /// One attempt: a lease, or who holds the lock instead.
     [[nodiscard]] acquisition try_acquire(std::string_view key, const acquire_options& how = {});
 
-    /// Waits for so long at most, or until `stop` fires; without time to wait, one attempt.
+    /// Waits for that long at most; without time to wait, one attempt.
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(std::string_view key,
                                               const std::chrono::duration<Rep, Period>& wait,
@@ -100,11 +109,17 @@ class client {
         return acquire_until(key, detail::on_our_clock(when), how, stop);
     }
 
-    /// Connects now, if not connected, and fails as the first operation would.
+    /// Blocks until every server has answered a PING or failed to: for connect_timeout and
+    /// node_timeout at most; options::patience does not apply. Throws why no majority answered.
+    /// Whether they may grant locks (eviction, a replica, quarantine) it does not tell: examine().
     void connect();
     void connect(std::error_code& error);
 
+    /// Asks no server.
     [[nodiscard]] holdfast::statistics statistics() const;
+
+    /// What is in force: with the parameters of the URLs, defaults filled in, passwords included.
+    /// In a child, too. Of a moved-from client: options{}. Valid while the client lives.
     [[nodiscard]] const options& settings() const noexcept;
 
   private:

@@ -8,48 +8,63 @@
 
 namespace holdfast {
 
-/// The name of a lock, and how it is taken: Lockable and TimedLockable, for std::scoped_lock,
-/// std::unique_lock and std::lock; or the maker of leases, for those who want the fencing token
-/// and the warning before a loss.
+/// A named lock: at most one valid holder among all clients with the same servers, database, prefix
+/// and key (T1), each with its fencing token (T2): doc/guarantees.md.
 ///
-///   lock(), try_lock...   the mutex keeps the lease; unlock() by the same thread releases it
-///   acquire, try_acquire  the caller keeps the lease
+///   operation                          blocks until                         held by another
+///   lock, acquire                      it has the lock                      waits
+///   try_lock_for, try_acquire_for,     it has the lock, or the time         false, empty
+///     and the same with _until           is over
+///   try_lock, try_acquire              one attempt is answered              false, empty
+///   unlock                             the release is answered
+///   async_...                          never: holdfast/asio.hpp
+///
+/// With lock() and the like, Lockable and TimedLockable as for std::scoped_lock, the mutex keeps
+/// the lease, and only the thread that locked may unlock. acquire() and the like return the lease,
+/// which any thread may release.
 ///
 /// Behind the time to wait, where there is one, acquire and the like take options, a stop_token and
-/// an error_code, in this order; each may be left out. try_acquire, which does not wait, takes no
-/// stop_token. Options replace the mutex's, all of them; `{}` are the defaults of acquire_options,
-/// and never a stop_token.
+/// an error_code, in this order; each may be left out. try_acquire takes no stop_token. Options
+/// replace all of the mutex's; `{}` are the defaults of acquire_options, and never a stop_token.
 ///
-/// One object may be shared by threads: at most one of them holds it. Two objects of one key
-/// exclude each other as two processes would. Not re-entrant: locking it again in the same thread
-/// waits for ever, as with std::mutex; see recursive_mutex.
+/// Waiting: the callers of one client that wait for a key form a FIFO wait queue. Only its head
+/// contends at the servers. They tell it when the key goes away; those that cannot are polled, with
+/// back-off. A release may hand the lease off to the next in the queue without asking a server. An
+/// attempt that does not wait does not queue, and is denied without a round trip while a lease of
+/// this client holds the key. Between clients there is no order.
 ///
-/// Waiting: callers of one process stand in line, first come, first served, and only the first
-/// contends at the server, which tells it when the key goes away.
+/// Blocking: a round trip takes options::node_timeout at most, and connect_timeout more where it
+/// has to connect. An attempt is one; two, where the fencing counters of a quorum differ or,
+/// without fencing, to learn who holds the lock; and again as many where a server was flushed
+/// meanwhile. The first attempt of a client at a quorum first waits, for node_timeout at most,
+/// until every server was tried. unlock() is one round trip; none with a hand-off, for a lost
+/// lease, or where acquire_options::await_release is false.
 ///
-/// Blocking: an attempt takes a round trip, and options::node_timeout at most, with a connection to
-/// be made first options::connect_timeout more; try_lock() and try_acquire() are one attempt. While
-/// no server can be reached, those who wait go on for options::patience, and then fail with
-/// errc::unreachable. unlock() waits for the answer to the release, for node_timeout at most,
-/// unless acquire_options::await_release is false.
+/// Outages: the head of the queue tries again for options::patience while no majority can be
+/// reached, and then fails with what kept it, mostly errc::unreachable; the next one's patience
+/// begins then. What waiting does not mend fails at once (a wrong password, an ACL, a certificate,
+/// a key that is no lock). A timed call fails with errc::unreachable if its time is over before the
+/// first answer. Time points of other clocks are converted when it begins, and a year is the
+/// longest wait.
 ///
-/// Thread safety: all members may be called from any thread.
-/// Cancellation: a std::stop_token, where one is taken, ends the wait with errc::cancelled.
-/// Errors: that somebody else holds the lock is a value. Failures throw std::system_error with a
-/// holdfast::errc, or EAGAIN for want of a thread, or std::bad_alloc; or are stored in the
-/// std::error_code& of the overload. unlock() never throws; unlocking what this thread does not
-/// hold goes to the log, or is errc::not_held; in a forked child it does nothing: errc::forked.
-/// Neither tells of a lease that was lost meanwhile: current()->lost() before it, or
-/// lease::release(), does.
+/// Errors, besides those of every operation (client): errc::cancelled, by the stop_token;
+/// errc::invalid_option, for options given with the call. That another holds the lock, or that the
+/// servers are in quarantine (holder::quarantine), is a value.
 ///
-/// Its operations, which all kinds of locks have: holdfast/detail/lockable.hpp.
+/// Two mutexes with one key exclude each other, in one client, too. Not re-entrant: to lock again
+/// what the thread holds waits until its own lease is lost, for ever if that is renewed; see
+/// recursive_mutex.
+/// REQUIRES: a thread unlocks before it ends; otherwise the lock stays held, and is renewed, until
+/// the mutex is destroyed. No thread is in a member of a mutex that is destroyed.
+///
+/// Its members, which all kinds of locks have: holdfast/detail/lockable.hpp.
 class mutex : public detail::lockable {
   public:
-    /// Checks key and options. Where the ttl is the default one and the client's max_ttl is
-    /// shorter, only key and label: whatever takes no options of its own then fails, and the others
-    /// work.
+    /// Asks no server. Throws errc::invalid_key (error.hpp) and errc::invalid_option. Where the
+    /// client's max_ttl is below the default ttl, that default is refused by the calls that use it,
+    /// not here.
     mutex(client& through, std::string key, acquire_options how = {});
-    ~mutex();  // releases what is still held
+    ~mutex();  // releases what is still held, as unlock() does
 };
 
 }  // namespace holdfast

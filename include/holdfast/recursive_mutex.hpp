@@ -5,12 +5,11 @@
 
 namespace holdfast {
 
-/// A mutex that the thread that holds it may lock again. Re-entry is counted here, per thread and
-/// per object, and costs no round trip. The lock is given back by as many unlock() as lock().
+/// A mutex that the thread that holds it may lock again. Re-entry is counted per object and thread,
+/// asks no server, blocks on nothing, and does not look at the deadline: after a loss it still
+/// succeeds, and current() tells. Each successful lock needs one unlock(); the last one releases.
 ///
-/// Its members do what mutex's of the same name do. There are none that return leases: whoever
-/// wants them has no use for counting. Locking again does not look at the deadline: ask current()
-/// whether what this thread holds is still valid.
+/// Its members do what those of mutex do, and require the same. There are none that return leases.
 class recursive_mutex : public detail::timed<recursive_mutex> {
   public:
     recursive_mutex(client& through, std::string key, acquire_options how = {});
@@ -28,7 +27,8 @@ class recursive_mutex : public detail::timed<recursive_mutex> {
 
     [[nodiscard]] const lease* current() const noexcept { return inner_.current(); }
 
-    /// How often the calling thread has locked it.
+    /// How often the calling thread has locked it; 0: it does not hold it. REQUIRES: not in a
+    /// child.
     [[nodiscard]] std::size_t depth() const noexcept;
 
   private:

@@ -23,28 +23,31 @@ namespace detail {
 
 class held_leases;
 
-/// What can be done with a lock of any kind: see mutex, which is the first. The kinds differ in who
-/// excludes whom; how one waits, gives up and fails is the same for all: mutex says what operations
-/// block on and throw, and what they may be called from. Those with a time:
+/// The operations of every kind of lock. Kinds differ in who excludes whom; what operations block
+/// on, throw and require is the same for all, and said at mutex. try_lock_for and try_lock_until:
 /// holdfast/detail/timed.hpp.
 class lockable : public timed<lockable> {
   public:
     lockable(const lockable&) = delete;
     lockable& operator=(const lockable&) = delete;
 
+    /// REQUIRES: the calling thread does not hold it. With an error, or false, it holds nothing.
     void lock();
     void lock(std::error_code& error);
     bool try_lock();
     bool try_lock(std::error_code& error);
 
+    /// Releases the calling thread's lease. Where it has none nothing is done but a record in the
+    /// log, or errc::not_held. In a child: nothing, or errc::forked. Does not tell that the lease
+    /// was lost, or the release not confirmed: current()->lost() before it, or lease::release().
     void unlock() noexcept;
     void unlock(std::error_code& error) noexcept;
 
-    /// The lease behind lock(), if the calling thread holds it: for its token, its stop_token and
-    /// its deadline. Valid until that thread unlocks.
+    /// The lease behind lock(), for its token, stop_token and deadline; null: the calling thread
+    /// holds none. Valid until that thread unlocks. Blocks on nothing. REQUIRES: not in a child.
     [[nodiscard]] const lease* current() const noexcept;
 
-    /// Waits as long as it takes, or until `stop` fires.
+    /// Waits without a limit, or until `stop` is requested. With an error the acquisition is empty.
     [[nodiscard]] lease acquire();
     [[nodiscard]] lease acquire(std::same_as<std::stop_token> auto stop) {
         return acquire(how(), std::move(stop));
@@ -61,7 +64,7 @@ class lockable : public timed<lockable> {
     [[nodiscard]] acquisition acquire(const acquire_options& how, std::stop_token stop,
                                       std::error_code& error);
 
-    /// One attempt, no waiting.
+    /// One attempt. Empty without an error: held_by() tells by whom, as far as it is known.
     [[nodiscard]] acquisition try_acquire();
     [[nodiscard]] acquisition try_acquire(std::error_code& error) {
         return try_acquire(how(), error);
@@ -69,7 +72,8 @@ class lockable : public timed<lockable> {
     [[nodiscard]] acquisition try_acquire(const acquire_options& how);
     [[nodiscard]] acquisition try_acquire(const acquire_options& how, std::error_code& error);
 
-    /// Waits for so long at most, or until `stop` fires; without time to wait, one attempt.
+    /// Waits for that long at most, or until `stop` is requested; without time to wait, one
+    /// attempt.
     template <typename Rep, typename Period>
     [[nodiscard]] acquisition try_acquire_for(const std::chrono::duration<Rep, Period>& wait) {
         return acquire_until(from_now(wait), how(), {});
@@ -170,7 +174,7 @@ class lockable : public timed<lockable> {
     [[nodiscard]] const acquire_options& how() const noexcept;
 
   protected:
-    /// As mutex's.
+    /// As that of mutex.
     lockable(client& through, std::string key, acquire_options how, const kinds::kind& which);
     ~lockable();
 

@@ -7,8 +7,8 @@
 
 namespace holdfast::detail {
 
-/// try_lock_for and try_lock_until, by the `lock_until(clock::time_point)` of Derived, and the same
-/// with an error_code.
+/// try_lock_for and try_lock_until, by the `lock_until(clock::time_point)` of Derived. False: the
+/// time was over. Without time to wait, one attempt.
 template <typename Derived>
 class timed {
   public:
