@@ -7,26 +7,29 @@
 
 namespace holdfast {
 
-/// Why an operation could not do its work. "Somebody else holds the lock" is not among them: that
-/// is an answer. Thrown inside std::system_error, whose what() names the node and what it said.
+/// Why an operation failed. That another holds the lock is not among them: that is a value. Thrown
+/// as std::system_error, whose what() names the server and what it said. The servers of a quorum
+/// that fail for different reasons are errc::unreachable together.
 enum class errc {
-    unreachable = 1,  // no server, or no majority of servers, answered in time
+    unreachable = 1,  // no server, or no majority, answered in time; or granted with too little
+                      // of the ttl left
     authentication,   // user or password refused
-    permission,       // the ACL does not allow a command or a key that we need
+    permission,       // the ACL forbids a command or a key that we need: doc/acl.md
     untrusted,        // the server's certificate was refused
     protocol,         // what answered is not a Redis
-    wrong_type,       // the key exists and is not a lock
-    unsafe_server,    // not fit to keep locks (eviction, a replica, too old, Sentinel, Cluster)
+    wrong_type,       // what is at the key is no lock, or at its fencing counter no counter
+    unsafe_server,    // not fit to keep locks (eviction, a replica, too old, Sentinel, Cluster, a
+                      // clock that jumped, servers of a quorum that are not independent)
     server_error,     // the server answered with any other error
-    invalid_url,
-    invalid_option,
-    invalid_key,
-    not_held,       // this thread does not hold the mutex, or the lease was released
-    lost,           // the lease's deadline has passed, or its key is gone
-    cancelled,      // the caller's stop_token or cancellation slot fired
-    closed,         // the client was destroyed, or moved from
-    forked,         // the client belongs to the parent process
-    other_max_ttl,  // the servers' guarded clients agreed on another max_ttl than this one has
+    invalid_url,      // doc/urls.md
+    invalid_option,   // options.hpp has the limits
+    invalid_key,      // empty, too long, or begins with "holdfast:", which is kept for our own
+    not_held,         // this thread does not hold the mutex, or the lease was released
+    lost,             // the lease's deadline has passed, or its key is gone
+    cancelled,        // by the caller's stop_token or cancellation slot
+    closed,           // the client was destroyed, or moved from
+    forked,           // the client belongs to the parent process
+    other_max_ttl,    // the servers' guarded clients agreed on another max_ttl than this one has
 };
 
 const std::error_category& error_category() noexcept;
