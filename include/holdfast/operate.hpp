@@ -12,75 +12,81 @@
 #include "holdfast/client.hpp"
 #include "holdfast/lease.hpp"
 
-/// For people and tools that look after locks, rather than hold them: who holds what, release by
-/// owner token, and what a server is worth as a voter. All of it asks the servers and blocks until
-/// they have answered; failures throw std::system_error with a holdfast::errc. Keys are
-/// without options::prefix, in both directions: what list() shows can be given to unlock().
+/// For people and tools that look after locks rather than hold them: who holds what, release by
+/// owner token, and whether servers are fit to vote.
+///
+/// Unless said otherwise, a function
+///   - asks the servers and blocks until they have answered or failed: for node_timeout a question,
+///     and connect_timeout more to connect; options::patience does not apply;
+///   - throws as operations on a client do; errc::invalid_key; and why no majority answered;
+///   - may be called from any thread. REQUIRES: the client outlives the call.
+/// Keys, and the glob, are without options::prefix: what list() shows can be given to unlock().
 namespace holdfast {
 
-/// What is looked at of a value: no owner of ours is longer, and whatever else is there is cut.
+/// How much is read of a key's value. No owner token of ours is longer; other values are cut.
 inline constexpr std::size_t max_owner_bytes = 1024;
 
-/// How one key stands at the servers. Held: one owner has a majority. A key of another kind is
-/// errc::wrong_type, unless Redisson holds it: then its owner is the `<uuid>:<thread>` found there.
+/// What the servers have at one key. It is held if `votes` is a majority of `nodes`.
 struct lock_status {
     std::string key{};
-    std::optional<holder> held_by{};  // of the owner with most votes
-    bool ttl_known = true;            // false: the user may not ask how long that still runs
-    std::uint64_t token = 0;          // the fencing counter as it stands; 0: none
-    std::string no_token{};           // why none can be drawn: what is there instead of a counter
-    std::size_t votes = 0;            // nodes that hold it for that owner
-    std::size_t nodes = 0;            // nodes asked
-    std::optional<std::chrono::milliseconds> quarantine{};  // nobody can take it: see quarantine()
+    std::optional<holder> held_by{};                        // the owner with most votes
+    bool ttl_known = true;                                  // false: the ACL forbids to ask for it
+    std::uint64_t token = 0;                                // the fencing counter; 0: none
+    std::string no_token{};                                 // why none can be drawn
+    std::size_t votes = 0;                                  // nodes that hold it for that owner
+    std::size_t nodes = 0;                                  // nodes asked
+    std::optional<std::chrono::milliseconds> quarantine{};  // see quarantine()
 
     struct node_view {
-        std::string node{};   // its name
+        std::string node{};   // as server_names()
         bool taken = false;   // there is something at the key
-        std::string owner{};  // what that is; another program's may be empty
+        std::string owner{};  // what that is; may be empty
         std::optional<std::chrono::milliseconds> remaining{};
         std::string error{};                                    // why it could not say
-        std::optional<std::chrono::milliseconds> quarantine{};  // it grants nothing for so long
+        std::optional<std::chrono::milliseconds> quarantine{};  // it grants nothing for that long
     };
     std::vector<node_view> views{};  // one per node, in the order of the URLs
 };
 
+/// Who holds the key, if anybody. errc::wrong_type if it is no string, unless Redisson holds it:
+/// the owner is then the `<uuid>:<thread>` found there.
 [[nodiscard]] lock_status inspect(client& through, std::string_view key);
 
-/// For how long no majority of the servers grants a lock to this client, because they are new or
-/// have restarted and may have forgotten locks. Asks nobody: it is what the client was told when it
-/// connected and with every heartbeat since, so nothing is known before anything was asked through
-/// it. nullopt: a majority may grant locks, or this client has no restart guard.
+/// For how long no majority grants this client a lock, because servers are new or have restarted,
+/// and may have forgotten locks. Asks no server: it is what the client has heard since it
+/// connected. nullopt: a majority may grant locks, nothing was heard yet, or this client has no
+/// restart guard.
 [[nodiscard]] std::optional<std::chrono::milliseconds> quarantine(client& through);
 
-/// What the client calls its servers, in the order of their URLs. Asks nobody.
+/// What messages call the servers, in the order of their URLs. Asks no server.
 [[nodiscard]] std::vector<std::string> server_names(client& through);
 
-/// Visits every lock that Holdfast took whose key matches the glob, in no order, at most once.
-/// Reads with SCAN, and a few bytes of every string: safe on a busy server, also beside large
-/// values, and blind to locks that come and go meanwhile. The glob, too, is without the prefix.
+/// Visits every lock of Holdfast whose key matches the glob, in no order, at most once. Takes many
+/// questions: SCAN, and a few bytes of every string that matches. Safe on a busy server; may miss
+/// locks that come or go meanwhile. `visit` may use the client; what it throws ends the visit.
 using lock_visitor = std::function<void(const lock_status&)>;
 void list(client& through, std::string_view glob, const lock_visitor& visit);
 
-/// The same of every lock, with whatever prefix, that any server has: what to look at before one is
-/// vouched for. Enlists no server, and throws unless every one of them could be looked at. Keys are
-/// whole, with their prefix.
+/// The same for every lock that any server has, with any prefix: look at these before you vouch for
+/// one. Over connections of its own, which enlist no server. Throws unless every server answered.
+/// Keys are shown with their prefix.
 void list_everywhere(client& through, const lock_visitor& visit);
 
-/// Releases or extends a lock by its owner token, lease::owner(), which whoever took it was given.
-/// Once that lease is let go, nothing is found by it.
+/// Releases a lock by its owner token, lease::owner(). already_lost: it is not that owner's. Never
+/// unknown: it throws why no majority answered, and the release is repeated as that of a lease.
 [[nodiscard]] release_result unlock(client& through, std::string_view key, std::string_view owner);
 
 inline constexpr std::size_t max_reason_bytes = 1024;
 
-/// Takes a lock away from `owner`, who may be anybody, also another library, and may believe in it
-/// until the next renewal fails: the fencing token is what stops it meanwhile. Compares the owner,
-/// as unlock() does: who has come since is left alone, but for who was handed the lock within the
-/// same process, under the same owner. In the same step it leaves a note at the
-/// servers, for 30 days, and the log gets a record.
+/// Takes a lock away from `owner`, as inspect() shows it, another library's too. T1 does not hold
+/// for its holder, who notices with its next renewal; T2 does. A holder that came since is left
+/// alone, unless the lease was handed off to it within the process of `owner`. Leaves a note at
+/// the servers, for 30 days, and a record in the log. Returns and throws as unlock(), and is not
+/// repeated; errc::invalid_option for a reason that is empty or longer than max_reason_bytes.
 [[nodiscard]] release_result force_unlock(client& through, std::string_view key,
                                           std::string_view owner, std::string_view reason);
 
-/// That note.
+/// The note of force_unlock().
 struct forced_release {
     std::chrono::system_clock::time_point at{};
     std::string by{};       // user@host:pid
@@ -88,29 +94,29 @@ struct forced_release {
     std::string reason{};
 };
 
-/// The last one for this key; nullopt: none that is known.
+/// The last one for this key. nullopt: none that any server told of; also where none answered.
 [[nodiscard]] std::optional<forced_release> last_forced(client& through, std::string_view key);
 
-/// Lets it live for `ttl` from now, if that is longer. Returns until when the caller may believe
-/// in it, or nullopt if the lock is not that owner's any more.
+/// Extends a lock by its owner token to `ttl` from now, if that is later. Returns its new deadline,
+/// as lease::valid_until(); nullopt: it is not that owner's any more. errc::invalid_option for a
+/// ttl beyond min_ttl and max_ttl; errc::other_max_ttl.
 [[nodiscard]] std::optional<clock::time_point> renew(client& through, std::string_view key,
                                                      std::string_view owner,
                                                      std::chrono::milliseconds ttl);
 
-/// Lets a lock that its holder is done with keep others out for `how_long` from now, and no longer.
-/// Nobody may believe in it any more: so it may take longer than max_ttl, up to longest_time, and a
-/// server that forgets it waits no longer than max_ttl. Returns false if the lock is not that
-/// owner's any more.
+/// Lets a lock whose holder is done keep others out for exactly `how_long` from now: 1 ms to
+/// longest_time, or errc::invalid_option. It may exceed max_ttl; the restart guard does not cover
+/// what does. False: it is not that owner's any more. REQUIRES: nobody relies on its deadline.
 [[nodiscard]] bool linger(client& through, std::string_view key, std::string_view owner,
                           std::chrono::milliseconds how_long);
 
-/// What came of a lock that was taken and released at once.
+/// What came of a lock that examine() acquired and released.
 struct trial_lock {
-    std::error_code code{};  // none: it was taken, extended and released
+    std::error_code code{};  // none: acquired, extended and released
     std::string answer{};    // what the server said instead
 };
 
-/// What can be seen of one server. Unset: it could not be found out; `error` may say why.
+/// What can be seen of one server. Unset or empty: it could not be found out; see `error`.
 struct server_report {
     std::string node{};
     std::string user{};   // as whom we are logged in there
@@ -132,34 +138,36 @@ struct server_report {
     std::string fsync{};  // appendfsync
     std::optional<bool> snapshots{};
     std::optional<std::chrono::milliseconds> clock_difference{};  // its wall clock against ours
-    bool tracking = false;                      // tells waiters instead of being polled
+    bool tracking = false;                      // tells waiters; otherwise they poll
     std::vector<std::string> missing_rights{};  // ACL rules that a lock needs: "+set", "~app:*"
-    std::vector<std::string> further_rights{};  // ACL rules that are done without: doc/acl.md
+    std::vector<std::string> further_rights{};  // ACL rules that it can do without: doc/acl.md
     std::optional<trial_lock> trial{};          // unset for a replica, too
-    std::optional<bool> enlisted{};             // a guarded client noted its present life
-    std::optional<std::chrono::milliseconds> max_ttl{};     // that guarded clients agreed on
-    std::optional<std::chrono::milliseconds> quarantine{};  // time left, if it is in one
-    std::string one_with{};  // another node of the quorum that is the same server, or replicates it
+    std::optional<bool> enlisted{};             // a client with a restart guard knows its life
+    std::optional<std::chrono::milliseconds> max_ttl{};     // that such clients agreed on
+    std::optional<std::chrono::milliseconds> quarantine{};  // what is left of it
+    std::string one_with{};  // a node of the quorum that is the same server, or replicates it
 };
 
-/// Looks at every server of the client, over connections of its own, and takes a trial lock on a
-/// key that nobody else uses. Leaves nothing behind, and enlists no server.
+/// Looks at one server after the other, over connections of its own, and acquires a trial lock on a
+/// key that nobody else uses. Leaves nothing behind, and enlists no server. A server that cannot be
+/// reached is reported, not thrown.
 [[nodiscard]] std::vector<server_report> examine(client& through);
 
-/// Compares the records of the servers' lives now; with `fresh`, vouches for servers that hold no
-/// lock of before: they vote at once, and this client's max_ttl is the one to agree on from now on.
-/// Returns, per node, how long it stays in quarantine (zero: it votes). Nodes that cannot be
-/// reached do not keep the others from being enlisted; the first of them is thrown in the end.
+/// Notes at every server which life (run id, replication id) it lives, as a client with a restart
+/// guard does when it connects; a life that is new begins with a quarantine. With `fresh`, vouches
+/// for the servers: they vote at once, and this client's max_ttl is the one agreed on. REQUIRES of
+/// whoever vouches: nobody relies on a lock that a server may have forgotten, or T1 is void.
+/// Returns for each server how long its quarantine still is (zero: it votes). Throws in the end,
+/// where servers could not be enlisted: the code of the first, what() has all.
 [[nodiscard]] std::vector<std::chrono::milliseconds> enlist(client& through, bool fresh);
 
-/// The life that each server lives now, over connections that enlist none; empty for one that does
-/// not tell. Throws unless all of them could be asked. Who looks for locks before it vouches asks
-/// for this first.
+/// The life that each server lives now, over connections that enlist none; empty: the ACL forbids
+/// to ask. Throws unless every server answered. To vouch, call it before list_everywhere().
 [[nodiscard]] std::vector<std::string> lives(client& through);
 
-/// The same as enlist(through, true), for these lives and no others: a server that has restarted
-/// since lives() is refused with errc::unsafe_server. One whose life is empty here is vouched for
-/// whichever it lives.
+/// As enlist(through, true), for these lives only: a server that has restarted since lives() is not
+/// vouched for, and errc::unsafe_server. An empty life stands for any. errc::invalid_option unless
+/// there is one for each server.
 [[nodiscard]] std::vector<std::chrono::milliseconds> vouch_for(
     client& through, const std::vector<std::string>& lives);
 
