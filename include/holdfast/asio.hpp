@@ -17,8 +17,9 @@
 #include "holdfast/lease.hpp"
 #include "holdfast/mutex.hpp"
 
-/// The operations of locks and leases as Asio asynchronous operations; of all kinds of locks as of
-/// mutex.
+/// The operations of mutex, and of every other kind of lock, and of leases as Asio asynchronous
+/// operations. They promise, require and fail as those of the same name do; async_renew as
+/// extend().
 ///
 ///   mutex::async_acquire(token)                         void(std::exception_ptr, acquisition)
 ///   mutex::async_try_acquire_for(wait, token)           the same
@@ -27,21 +28,20 @@
 ///   lease::async_release(token)                         void(std::exception_ptr, release_result)
 ///   lease::async_renew(ttl, token)                      void(std::exception_ptr)
 ///
-/// An acquisition is a lease. After async_try_acquire_for and async_try_acquire_until it may be
-/// empty: somebody else still held the lock when the time was over, and held_by() tells who, as
-/// after try_acquire_for. The time runs from when the operation starts, with use_awaitable from the
-/// co_await; without any there is one attempt.
+/// Without an exception an acquisition is a lease, or, where there was a time to wait, empty: that
+/// was over, and held_by() tells who held the lock. The time runs from when the operation starts,
+/// with use_awaitable from the co_await; without any there is one attempt.
 ///
-/// Completion: exactly once, through the token's associated executor, never inside the initiating
-/// call. The exception is a std::system_error with a holdfast::errc, also where the call itself was
-/// wrong, or a lack of memory or threads, as of mutex; with use_awaitable it is thrown. The work is
-/// done by the client's background thread; the caller's executor only runs the handler.
-/// Cancellation: the token's associated cancellation slot, any type, emitted where the handler
-/// would run, as Asio asks. An acquire then completes with errc::cancelled and leaves nothing
-/// behind at the servers. A release or renewal that has been sent cannot be unsent: it completes
-/// as it went.
-/// Lifetime: the mutex or lease must live until completion; the options are copied. They may be
-/// written inside a co_await expression, also with GCC 12: see holdfast/label.hpp.
+/// Blocking: none. The client's background thread does the work; the executor runs the handler.
+/// Completion: exactly once, posted to the token's associated executor. Every error is a
+/// completion, one of the arguments, too; with use_awaitable it is thrown. async_release has one
+/// only where it could not begin (errc::closed, errc::forked). The initiating call throws
+/// std::bad_alloc alone, before anything has begun. Cancellation: the token's associated
+/// cancellation slot, any type, emitted where the handler would run, as Asio asks. An acquire then
+/// completes with errc::cancelled, and what it sent is released. A release or renewal is not
+/// cancelled. Lifetime: the mutex or lease must live until completion. ~client() completes what is
+/// under way with errc::closed. Options are copied, and may be written inside a co_await
+/// expression, with GCC 12, too: holdfast/label.hpp.
 namespace holdfast {
 namespace detail {
 

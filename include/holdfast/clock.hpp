@@ -6,9 +6,9 @@
 
 namespace holdfast {
 
-/// The clock that leases are measured with: CLOCK_BOOTTIME. It never jumps, and unlike
-/// std::chrono::steady_clock it goes on counting while the machine is suspended, so that a lease
-/// does not look young to somebody who closed a laptop over it.
+/// The clock that leases are measured with: CLOCK_BOOTTIME. It never jumps, which T1 assumes, and
+/// unlike std::chrono::steady_clock it counts while the machine is suspended. Its time points mean
+/// nothing on another machine, or after a reboot.
 struct clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;

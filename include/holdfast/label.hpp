@@ -12,17 +12,15 @@ namespace holdfast {
 
 inline constexpr std::size_t max_label_bytes = 128;
 
-/// What acquire_options show to whoever asks who holds a lock: a text of up to max_label_bytes,
-/// made of any string, and a copy of it.
+/// What acquire_options show to whoever asks who holds a lock: a copy of a text of up to
+/// max_label_bytes. Colons, control characters and what is not UTF-8 are shown as `_`.
 ///
-/// Kept in place, so that it, and acquire_options with it, is trivially copyable. GCC before 13
-/// copies what braces make inside a co_await expression byte by byte, and destroys both copies: a
-/// std::string does not survive that. What is trivially copyable does, by definition, so options
-/// may be written where they are needed: `co_await m.async_acquire({.ttl = 5s}, use_awaitable)`.
+/// Trivially copyable, and acquire_options with it: GCC before 13 copies what braces make inside a
+/// co_await expression byte by byte and destroys both copies, which a std::string does not survive.
+/// So `co_await m.async_acquire({.ttl = 5s}, use_awaitable)` works.
 ///
-/// Thread safety: distinct objects are safe; one object may be read from any thread.
-/// Errors: none here. Of a longer text size() is kept, and the first bytes: whoever is given it
-/// refuses it with errc::invalid_option.
+/// Throws nothing: of a longer text it keeps size() and the first bytes, and the operation that is
+/// given it throws errc::invalid_option. REQUIRES: a `const char*` is not null.
 class label_text {
   public:
     label_text() = default;

@@ -11,7 +11,7 @@
 namespace holdfast {
 
 /// Durations counted by powers of two of a microsecond: bucket n holds those below 2^n us, and at
-/// least half of that. Constant size, no allocation, good to a factor of two.
+/// least half of that; the last one also all above. A plain value: no allocation, no locking.
 class histogram {
   public:
     static constexpr std::size_t bucket_count = 48;
@@ -32,7 +32,8 @@ class histogram {
         return buckets_;
     }
 
-    /// An upper bound of the given fraction (0 to 1) of the values.
+    /// An upper bound of the given fraction of the values, good to a factor of two. REQUIRES: the
+    /// fraction is from 0 to 1.
     [[nodiscard]] std::chrono::microseconds quantile(double fraction) const noexcept {
         auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(count_));
         for (std::size_t n = 0; n < bucket_count; ++n) {
@@ -49,20 +50,20 @@ class histogram {
     std::chrono::nanoseconds largest_{};
 };
 
-/// A snapshot of what a client has done since it was made.
+/// A snapshot of what a client has done since it was made: client::statistics().
 struct statistics {
-    std::uint64_t acquired = 0;
-    std::uint64_t denied = 0;     // attempts that met another holder
-    std::uint64_t waited = 0;     // acquisitions that did not succeed at once
-    std::uint64_t inherited = 0;  // acquisitions that took over a lease of this client as it stood
-    std::uint64_t renewed = 0;
-    std::uint64_t lost = 0;  // leases whose loss was announced
-    std::uint64_t released = 0;
-    std::uint64_t failed = 0;     // operations that ended in an error
+    std::uint64_t acquired = 0;   // leases, those handed off included
+    std::uint64_t denied = 0;     // attempts that met another holder, or a quarantine
+    std::uint64_t waited = 0;     // of those acquired: not at once
+    std::uint64_t inherited = 0;  // of those acquired: handed off by another holder of this client
+    std::uint64_t renewed = 0;    // renewals and extensions that a majority confirmed
+    std::uint64_t lost = 0;       // leases that were lost before their release
+    std::uint64_t released = 0;   // releases that a majority confirmed, and hand-offs
+    std::uint64_t failed = 0;     // acquires that ended in an error, cancelled ones included
     std::uint64_t connected = 0;  // handshakes completed
     std::uint64_t held_now = 0;
-    histogram wait_time;  // from the call to the lease
-    histogram hold_time;  // from the lease to its release or loss
+    histogram wait_time;  // of acquires that succeeded: from the call to the lease
+    histogram hold_time;  // from the lease to its release, loss or detach()
 };
 
 }  // namespace holdfast
