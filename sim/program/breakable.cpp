@@ -1,7 +1,6 @@
-// holdfast-sim-mutants, holdfast-sim-engine-mutants: linked with the copies of
-// sim/mutants/mutate.cmake.
-#include "sim/hunt.hpp"
+// holdfast-sim-mutants: linked with the copies of sim/mutants/mutate.cmake.
+#include "sim/mutants/mutants.hpp"
 
 namespace holdfast::sim {
-const bool core_is_breakable = true;
+const bool rules_are_breakable = true;
 }

@@ -1,6 +1,6 @@
-// holdfast-sim, holdfast-sim-engine: linked with what ships as it is.
-#include "sim/hunt.hpp"
+// holdfast-sim: linked with what ships as it is.
+#include "sim/mutants/mutants.hpp"
 
 namespace holdfast::sim {
-const bool core_is_breakable = false;
+const bool rules_are_breakable = false;
 }

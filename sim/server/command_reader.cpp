@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "sim/words.hpp"
+#include "sim/server/words.hpp"
 
 namespace holdfast::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sim/keyspace.hpp"
+#include "sim/server/keyspace.hpp"
 #include "sim/server/server.hpp"
 
 namespace holdfast::sim {

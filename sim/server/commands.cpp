@@ -7,7 +7,7 @@
 #include "sim/server/refusals.hpp"
 #include "sim/server/server.hpp"
 #include "sim/server/session.hpp"
-#include "sim/words.hpp"
+#include "sim/server/words.hpp"
 
 namespace holdfast::sim {
 namespace {

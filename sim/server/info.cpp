@@ -1,6 +1,6 @@
 #include "sim/server/info.hpp"
 
-#include "sim/words.hpp"
+#include "sim/server/words.hpp"
 
 namespace holdfast::sim {
 namespace {

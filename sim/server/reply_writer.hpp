@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/value.hpp"
+#include "sim/server/value.hpp"
 
 namespace holdfast::sim {
 

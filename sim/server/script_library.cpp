@@ -1,8 +1,8 @@
 #include "sim/server/script_library.hpp"
 
 #include "scripts/embedded.hpp"
-#include "sim/mutants.hpp"
-#include "sim/sha1.hpp"
+#include "sim/mutants/mutants.hpp"
+#include "sim/server/sha1.hpp"
 
 namespace holdfast::sim {
 

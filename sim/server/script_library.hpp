@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/lua_node.hpp"
+#include "sim/server/lua_runner.hpp"
 
 namespace holdfast::sim {
 

@@ -6,7 +6,7 @@
 #include "sim/server/command_table.hpp"
 #include "sim/server/refusals.hpp"
 #include "sim/server/server.hpp"
-#include "sim/words.hpp"
+#include "sim/server/words.hpp"
 
 namespace holdfast::sim {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/keyspace.hpp"
 #include "sim/server/info.hpp"
+#include "sim/server/keyspace.hpp"
 #include "sim/server/life.hpp"
 #include "sim/server/reply_writer.hpp"
 #include "sim/server/script_library.hpp"

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "scripts/embedded.hpp"
-#include "sim/keyspace.hpp"
-#include "sim/lua_node.hpp"
+#include "sim/server/keyspace.hpp"
+#include "sim/server/lua_runner.hpp"
 #include "sim/test/real_server.hpp"
 
 namespace holdfast::sim {

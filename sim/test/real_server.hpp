@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/value.hpp"
+#include "sim/server/value.hpp"
 
 /// A redis-server of its own for one test program: in a new directory, on a unix socket.
 namespace holdfast::sim {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scripts/embedded.hpp"
-#include "sim/sha1.hpp"
+#include "sim/server/sha1.hpp"
 #include "sim/test/both_servers.hpp"
 
 namespace holdfast::sim {

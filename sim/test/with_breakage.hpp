@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/breakage.hpp"
+#include "sim/mutants/breakage.hpp"
 
 namespace holdfast::sim {
 

@@ -1,3 +1,0 @@
-#include "sim/command_line.hpp"
-
-int main(int argc, char** argv) { return holdfast::sim::run_command(argc, argv); }

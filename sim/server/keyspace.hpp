@@ -1,0 +1,120 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/server/value.hpp"
+
+/// The part of a server that the scripts see: strings that expire by the server's wall clock.
+///
+/// Answers as Redis 7 does, errors included, to GET SET DEL EXISTS INCR PEXPIRE PTTL MGET STRLEN
+/// GETRANGE TYPE HSET HMGET HLEN HKEYS TIME FLUSHALL and FLUSHDB; `sim/test/keyspace_test.cpp`
+/// compares it with a real server. A handful of keys is all that a simulated node ever holds, so
+/// they stand in a vector.
+namespace holdfast::sim {
+
+/// Hears of every read and every change, as client-side caching (`CLIENT TRACKING`) does.
+class keyspace_listener {
+  public:
+    virtual void on_read(std::string_view key) = 0;
+    virtual void on_change(std::string_view key) = 0;
+
+    /// All keys are gone, by FLUSHALL or FLUSHDB. Of none of them a change is told.
+    virtual void on_flush() {}
+
+  protected:
+    ~keyspace_listener() = default;
+};
+
+class keyspace {
+  public:
+    using arguments = std::span<const std::string_view>;
+    using wall_time = std::chrono::microseconds;  // since the epoch, as TIME says it
+
+    struct entry {
+        std::string key;
+        std::string text;
+        std::int64_t expires_at_ms = no_expiry;
+        std::vector<std::pair<std::string, std::string>> fields{};  // of a hash; a string has none
+        friend bool operator==(const entry&, const entry&) = default;
+    };
+    static constexpr std::int64_t no_expiry = -1;
+
+    /// Runs one command at the given time. REQUIRES: at least the command's name.
+    value execute(arguments command, wall_time now);
+
+    /// What is refused from now on, in a script or outside, and in which words: nothing, what may
+    /// need more memory, or all that writes.
+    enum class denial : std::uint8_t { none, growing, writing };
+    void deny(denial what, std::string_view why) {
+        denied_ = what;
+        why_denied_ = why;
+    }
+
+    /// Deletes what has expired, as the server's own cycle does now and then.
+    void expire(wall_time now);
+
+    /// The live value, without any of the effects of GET.
+    [[nodiscard]] const entry* peek(std::string_view key, wall_time now) const;
+    [[nodiscard]] const std::vector<entry>& entries() const { return entries_; }
+
+    void clear();
+    void listen(keyspace_listener* listener) { listener_ = listener; }
+
+    /// From now on remembers what every change replaced, so that it can be undone; `stamp` names
+    /// the moment of the changes that follow.
+    void keep_history(bool on) { keeps_history_ = on; }
+    void stamp(std::int64_t moment) { stamp_ = moment; }
+
+    /// A crash that lost everything written since `moment`.
+    void roll_back_to(std::int64_t moment);
+    void forget_history_before(std::int64_t moment);
+
+  private:
+    struct change {
+        std::int64_t moment;
+        std::string key;
+        std::optional<entry> before;
+    };
+
+    value get(arguments command, wall_time now);
+    value set(arguments command, wall_time now);
+    value del(arguments command, wall_time now);
+    value exists(arguments command, wall_time now);
+    value incr(arguments command, wall_time now);
+    value pexpire(arguments command, wall_time now);
+    value pttl(arguments command, wall_time now);
+    value mget(arguments command, wall_time now);
+    value strlen(arguments command, wall_time now);
+    value getrange(arguments command, wall_time now);
+    value type(arguments command, wall_time now);
+    value hset(arguments command, wall_time now);
+    value hmget(arguments command, wall_time now);
+    value hlen(arguments command, wall_time now);
+    value hkeys(arguments command, wall_time now);
+    value time(arguments command, wall_time now);
+    value flush(arguments command, wall_time now);
+
+    entry* find(std::string_view key);
+    entry* live(std::string_view key, wall_time now);
+    entry* read(std::string_view key, wall_time now);
+    void put(std::string_view key, std::string_view text, std::int64_t expires_at_ms);
+    void erase(std::string_view key);
+    void remember(std::string_view key);
+
+    std::vector<entry> entries_;
+    keyspace_listener* listener_ = nullptr;
+    denial denied_ = denial::none;
+    std::string why_denied_;
+    bool keeps_history_ = false;
+    std::int64_t stamp_ = 0;
+    std::vector<change> history_;
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,32 @@
+#include "sim/world/plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::sim {
+namespace {
+
+TEST(plan, draws_everything_else_alike_when_a_fault_is_taken_away) {
+    const auto all = draw_plan(9);
+    auto fewer = all.faults;
+    fewer.erase(fault::loss);
+    const auto without = draw_plan(9, fewer);
+    EXPECT_EQ(all.timing.ttl, without.timing.ttl);
+    EXPECT_EQ(all.base_delay, without.base_delay);
+    EXPECT_EQ(all.nodes, without.nodes);
+}
+
+TEST(plan, switches_every_fault_on_in_some_seed) {
+    fault_set seen;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) seen = seen | draw_plan(seed).faults;
+    EXPECT_EQ(seen, fault_set::all()) << seen.to_string();
+}
+
+TEST(faults, are_read_as_they_are_written) {
+    const auto all = fault_set::all();
+    EXPECT_EQ(fault_set::parse(all.to_string()), all);
+    EXPECT_EQ(fault_set::parse("none"), fault_set{});
+    EXPECT_EQ(fault_set::parse("earthquake"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace holdfast::sim

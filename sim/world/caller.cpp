@@ -1,0 +1,130 @@
+#include "sim/world/caller.hpp"
+
+#include <utility>
+
+#include "release.hpp"
+#include "sim/world/client.hpp"
+
+namespace holdfast::sim {
+
+caller::caller(client& of, std::uint32_t index)
+    : client_(of), process_(of.self()), checkers_(of.watched()), index_(index) {}
+
+caller::~caller() {
+    if (result_.won) detail::detach(*result_.won);
+    if (hold_) detail::detach(*hold_);
+}
+
+void caller::say(const char* what) {
+    if (!process_.in().traced()) return;
+    const auto who = "client " + std::to_string(process_.index()) + "." + std::to_string(index_);
+    process_.in().tracer().line(process_.now(), who.c_str(), "%s (h%u)", what, holder_);
+}
+
+void caller::set_timer(core::duration in) {
+    process_.in().schedule(process_.when(process_.local() + in), event::kind::caller_acts,
+                           process_.index(), static_cast<std::uint16_t>(index_), ++timer_);
+}
+
+void caller::think() {
+    state_ = state::thinking;
+    if (process_.in().healed() && satisfied_) return;
+    const auto longest = process_.in().healed() ? core::duration{std::chrono::milliseconds(50)}
+                                                : process_.settings().longest_think;
+    set_timer(process_.chance().between(core::duration{0}, longest));
+}
+
+void caller::healed() {
+    satisfied_ = false;
+    if (state_ == state::thinking) think();
+}
+
+void caller::come_along() {
+    if (state_ != state::thinking || process_.in().healed()) return;
+    set_timer(process_.chance().between(core::duration{0}, std::chrono::milliseconds(5)));
+}
+
+void caller::act(std::uint32_t generation) {
+    if (generation != timer_) return;
+    switch (state_) {
+        case state::thinking: return ask();
+        case state::waiting: return cancel();
+        case state::working: return extends_ ? extend() : let_go();
+        case state::leaving: return;
+    }
+}
+
+runtime::acquisition::request caller::draw_wish(core::time_point now) {
+    const auto& settings = process_.settings();
+    auto& chance = process_.chance();
+    limited_ = !settings.renewing || chance.per_mille(100);
+    runtime::acquisition::request wish{.what = client_.plan_for(limited_)};
+    const bool hurried = settings.impatient && !process_.in().healed() && chance.coin();
+    if (!hurried) return wish;
+    const auto patience = chance.between(settings.shortest_wait, settings.longest_wait);
+    wish.waits = chance.coin();
+    if (wish.waits && chance.coin()) wish.give_up_at = now + patience;
+    if (wish.waits && chance.coin()) set_timer(patience);  // to cancel it
+    return wish;
+}
+
+void caller::ask() {
+    process_.maybe_pause(network::pauses_per_write);
+    state_ = state::waiting;
+    asked_at_ = process_.now();
+    ++timer_;
+    holder_ = 0;
+    say("wants the lock");
+    if (process_.settings().crowds) client_.gather();
+    auto& engine = *client_.engine();
+    const auto lock = engine.lock();
+    engine.driving().require_background();
+    engine.begin_unattended();
+    const auto now = engine.now();
+    wish_ = new runtime::acquisition(client_.engine(), draw_wish(now),
+                                     [this](runtime::acquisition& over) { decided(over); });
+    wish_->start(now);
+    engine.submit();
+    engine.driving().attend_by(engine.now());
+}
+
+void caller::cancel() {
+    say("gives up");
+    auto& engine = *client_.engine();
+    const auto lock = engine.lock();
+    wish_->cancel(engine.now());
+    engine.submit();
+}
+
+// With the client's lock held.
+void caller::decided(runtime::acquisition& over) {
+    result_ = over.take_result();
+    if (result_.won) {
+        auto& won = *result_.won;
+        const auto until = won.valid_until();
+        holder_ = checkers_.decided({.client = process_.index(),
+                                     .caller = index_,
+                                     .owner = won.owner(),
+                                     .token = won.token(),
+                                     .asked = asked_at_,
+                                     .sent = process_.when(won.gained().sent_at),
+                                     .at = process_.now(),
+                                     .deadline = process_.when(until),
+                                     .stale = until <= client_.around().last_seen(),
+                                     .least = won.what().timing.min_validity});
+        say("has the lock");
+    }
+    client_.engine()->end_unattended();
+    client_.engine()->driving().call_back(answered_);
+}
+
+void caller::answered() {
+    process_.maybe_pause(network::pauses_per_write);  // before the caller's next line
+    wish_.reset();
+    hold_ = std::exchange(result_, {}).won;
+    if (hold_) return work();
+    say("does not get the lock");
+    think();
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,160 @@
+#include "sim/world/client.hpp"
+
+#include <algorithm>
+
+namespace holdfast::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds whole(core::duration d) { return std::chrono::ceil<milliseconds>(d); }
+
+options options_for(const plan& settings, std::uint32_t client) {
+    options made;
+    for (std::size_t n = 0; n < settings.nodes; ++n) {
+        made.urls.push_back("redis://s" + std::to_string(n));
+    }
+    made.node_timeout = whole(settings.node_timeout);
+    made.connect_timeout = whole(settings.node_timeout * 3);
+    made.patience = whole(settings.timing.ttl * 4);
+    made.max_ttl = whole(settings.max_ttl_of(client));
+    made.fence_retention = std::max(whole(settings.fence_retention), made.max_ttl);
+    made.guard_time = whole(settings.timing.guard_time);
+    made.drift_per_mille = settings.timing.drift_per_mille;
+    made.restart_guard = settings.restart_guard;
+    return made;
+}
+
+acquire_options wish_for(const plan& settings, bool limited) {
+    acquire_options made;
+    made.ttl = whole(settings.timing.ttl);
+    made.renew = settings.renewing;
+    if (limited && settings.renewing) made.max_hold = whole(settings.timing.ttl * 2);
+    made.fencing = settings.fencing;
+    made.min_validity = whole(settings.timing.min_validity);
+    made.loss_notice = whole(settings.notice);
+    made.await_release = false;  // who wants to know what came of it asks
+    return made;
+}
+
+// Counters that are kept for less time than the library allows show what expires too early.
+runtime::plan_pointer plan_of(const runtime::engine& through, const plan& settings, bool limited) {
+    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited));
+    std::const_pointer_cast<runtime::plan>(made)->retention = settings.fence_retention;
+    return made;
+}
+
+}  // namespace
+
+client::client(world& in, network& on, checkers& watched, fenced_register& shared,
+               std::uint32_t index, const machine_clock& clock)
+    : process_(in, index, clock),
+      network_(on),
+      checkers_(watched),
+      register_(shared),
+      around_(std::make_shared<simulated_environment>(process_, on)),
+      engine_(std::make_shared<runtime::engine>(around_, options_for(in.settings(), index))),
+      usual_(plan_of(*engine_, in.settings(), false)),
+      limited_(plan_of(*engine_, in.settings(), true)),
+      ready_(in.settings().nodes) {
+    for (std::uint32_t each = 0; each < in.settings().workers; ++each) {
+        callers_.push_back(std::make_unique<caller>(*this, each));
+    }
+}
+
+client::~client() {
+    engine_->close();
+    callers_.clear();
+}
+
+void client::start() {
+    for (auto& each : callers_) each->start();
+}
+
+void client::healed() {
+    for (auto& each : callers_) each->healed();
+    settle();
+}
+
+void client::looks(std::uint32_t generation) {
+    if (!around_->driver().expects(generation)) return;
+    around_->driver().turn(around_->open_streams());
+    settle();
+}
+
+void client::connected(stream& which, bool refused) {
+    around_->driver().turn_with(around_->open_streams(), [&] { which.opened(refused); });
+    settle();
+}
+
+void client::bytes_arrive(stream& which) {
+    which.arrived(which.down.front_bytes());
+    which.down.pop();
+    came_down(which);
+}
+
+void client::break_heard(stream& which) {
+    which.broke();
+    came_down(which);
+}
+
+// While nobody polls, it lies there.
+void client::came_down(stream& which) {
+    if (which.closed() || !around_->driver().polls()) return;
+    around_->driver().turn(around_->open_streams());
+    settle();
+}
+
+void client::writable(stream& which) {
+    around_->driver().turn_with(around_->open_streams(), [&] { which.written(); });
+    settle();
+}
+
+void client::callbacks() {
+    around_->driver().run_callbacks();
+    settle();
+}
+
+void client::caller_acts(std::uint32_t which, std::uint32_t generation) {
+    callers_[which]->act(generation);
+    settle();
+}
+
+void client::gather() {
+    for (auto& each : callers_) each->come_along();
+}
+
+bool client::satisfied() const {
+    if (process_.settings().is_outsider(process_.index())) return true;
+    return std::ranges::all_of(callers_, [](const auto& each) { return each->satisfied(); });
+}
+
+bool client::at_rest() {
+    if (process_.settings().is_outsider(process_.index())) return true;
+    return std::ranges::all_of(callers_, [](const auto& each) { return each->at_rest(); }) &&
+           std::ranges::none_of(around_->open_streams(),
+                                [](const stream* each) { return each->blocked(); });
+}
+
+void client::settle() {
+    for (auto& each : callers_) each->observe();
+    if (std::ranges::none_of(callers_, [](const auto& each) { return each->waits(); })) {
+        checkers_.nobody_asks(process_.index(), process_.now());
+    }
+    for (std::uint32_t n = 0; n < ready_.size(); ++n) {
+        const bool ready = engine_->node({static_cast<std::uint8_t>(n)}).ready();
+        if (ready == ready_[n]) continue;
+        ready_[n] = ready;
+        network_.disturb(process_.index(), n, process_.now());
+    }
+    around_->driver().settle();
+}
+
+bool client::in_order(std::uint32_t server) {
+    if (!ready_[server]) return false;
+    return std::ranges::all_of(around_->open_streams(), [&](const stream* each) {
+        return each->server() != server || each->in_order();
+    });
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "net/enlisting.hpp"
+#include "sim/check/checkers.hpp"
+#include "sim/server/server.hpp"
+#include "sim/world/network.hpp"
+
+namespace holdfast::sim {
+
+/// The machine of one server: its end of the connections, its wall clock, and what goes wrong
+/// there.
+class host final : server_wire, server_listener {
+  public:
+    host(world& in, network& on, script_library& scripts, checkers& watched, std::uint32_t index,
+         const wall_clock& clock);
+    host(const host&) = delete;
+    host& operator=(const host&) = delete;
+
+    // Events, from the simulation. One that stands still gets them later.
+    void connect_arrives(stream& by);
+    void bytes_arrive(stream& by);
+    void close_arrives(stream& by);
+    void cycle();
+
+    void crash(server::memory left);
+    void restart();
+    void heal();
+    void stand_still(instant until);
+    void jump(core::duration by);
+    void flush_all();
+    void flush_scripts() { server_.flush_scripts(); }
+    void kill_connections();
+    void delete_lock();
+    /// Made a replica, given another's data or what was missing, and promoted again, perhaps at
+    /// once: clients stay connected.
+    void demote(bool in_full, instant until);
+    void promote();
+    /// Refuses what a server in such a state refuses; and one command, for lack of a right to it.
+    void fall_ill(server::condition how, instant until);
+    void recover();
+    void forbid(std::string_view command, instant until);
+
+    /// An operator has vouched for a new server, long ago: it has nothing to have forgotten, and no
+    /// crash takes the record of that away.
+    void vouch();
+
+    /// The client has to connect again; when it has greeted the server, the incident ends soon.
+    void lie_in_wait_for(std::uint32_t client, std::uint32_t incident, core::duration lasts);
+
+    [[nodiscard]] bool up() const { return server_.up(); }
+    [[nodiscard]] bool stands_still() const { return world_.now() < still_until_; }
+    [[nodiscard]] instant still_until() const { return still_until_; }
+    [[nodiscard]] std::chrono::microseconds wall() const { return clock_.read(world_.now()); }
+
+    /// Who owns the lock here, for the checkers' eyes only. 0: nobody.
+    [[nodiscard]] owner_id owner();
+    [[nodiscard]] bool holds_for(std::string_view owner, instant until);
+    [[nodiscard]] bool has_lock() { return server_.data().peek(lock_key, wall()) != nullptr; }
+
+  private:
+    void reply(connection to, std::string_view bytes) override { append(to, bytes, false); }
+    void push(connection to, std::string_view bytes) override { append(to, bytes, true); }
+    void hang_up(connection whom) override;
+    void executed(const execution& what) override;
+
+    void append(connection to, std::string_view bytes, bool is_push);
+    void send_outboxes();
+    void send_outbox(stream& which);
+    stream* find(connection whom);
+    bool belongs_here(stream& by);
+    [[nodiscard]] std::uint32_t client_of(const stream& which) const;
+    void greeted_by(std::uint32_t client);
+    void keep_time();
+    /// A crash loses the writes of the last second.
+    [[nodiscard]] std::int64_t last_kept() const {
+        return (world_.now() - core::duration{std::chrono::seconds(1)}).count();
+    }
+    void enlist_by_hand(net::enlisting how);
+    std::string_view why_not(const asked_command& what);
+    server_settings draw_settings();
+    void plan_cycle();
+
+    world& world_;
+    network& network_;
+    checkers& checkers_;
+    std::uint32_t index_;
+    wall_clock clock_;
+    random chance_;
+    server server_;
+    std::uint32_t life_ = 1;
+    std::vector<stream*> sessions_;  // by the server's numbers
+    std::vector<stream*> to_send_;
+    const stream* serving_ = nullptr;
+    instant departed_{};
+    instant still_until_{};
+    instant forbidden_until_{};
+    std::string_view forbidden_;
+    bool cycle_planned_ = false;
+    struct ambush {
+        std::uint32_t client = 0;
+        std::uint32_t incident = 0;
+        core::duration lasts{};
+    };
+    std::optional<ambush> ambush_{};
+    std::uint64_t served_ = 0;
+};
+
+}  // namespace holdfast::sim

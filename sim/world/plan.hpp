@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/node_set.hpp"
+#include "core/timing.hpp"
+#include "sim/world/clocks.hpp"
+#include "sim/world/faults.hpp"
+
+/// Everything that is fixed when a run begins: sizes, settings and which faults may happen, all
+/// drawn from the seed. Swarm testing: most seeds have few faults, so that each is seen alone, in
+/// pairs, and with the rest of the system busy.
+namespace holdfast::sim {
+
+/// A client beside the others that must not vote where the guard is on.
+enum class outsider : std::uint8_t {
+    none,
+    untracked,      // nobody tells it when a node is emptied
+    other_max_ttl,  // not the one that the others agreed on
+};
+
+struct plan {
+    std::uint64_t seed = 0;
+    fault_set faults{};
+
+    std::size_t nodes = 3;
+    std::size_t clients = 3;  // the outsider is the last of them
+    sim::outsider outsider = sim::outsider::none;
+    std::size_t workers = 1;  // per client
+    bool fencing = true;
+    bool restart_guard = true;
+    bool onlookers = false;  // a client without the guard is the first to meet a restarted node
+    bool tracking = true;
+    bool renewing = true;
+    bool impatient = false;   // callers give up now and then
+    bool interrupts = false;  // nodes that are emptied are so while a client connects
+    bool crowds = false;      // callers of a process come together, and half of them for moments
+
+    core::timing timing{};
+    core::duration max_ttl{};
+    core::duration node_timeout{};
+    core::duration notice{};
+    core::duration fence_retention{};
+    core::duration longest_hold{};
+    core::duration longest_think{};
+    core::duration shortest_wait{};  // of the impatient
+    core::duration longest_wait{};
+
+    core::duration base_delay{};      // one way, on a good day
+    core::duration longest_delay{};   // with `delay`
+    core::duration longest_outage{};  // of a partition, a pause, a restart
+    core::duration wall_skew{};       // of each node, either way
+    core::duration wall_jump{};       // of each jump, either way
+    std::int64_t rate_ppm = 0;        // of each clock, either way
+    unsigned events_per_fault = 4;
+    unsigned deletions = 0;       // of the lock, with `key_deleted`
+    unsigned rate_per_mille = 5;  // of messages hit by loss and resets
+
+    // A heartbeat a second takes much of a run's time. Of a minute, a quarter is as full of events,
+    // if nobody thinks for longer than that.
+    core::duration length = std::chrono::seconds(15);
+    core::duration troubled = length;       // incidents happen within the first of it
+    bool check_token_order_anyway = false;  // to show what lies outside of the assumptions
+
+    [[nodiscard]] bool has(fault f) const { return faults.has(f); }
+
+    [[nodiscard]] bool is_outsider(std::size_t client) const {
+        return outsider != sim::outsider::none && client + 1 == clients;
+    }
+    [[nodiscard]] bool tracked(std::size_t client) const {
+        return tracking && !(is_outsider(client) && outsider == sim::outsider::untracked);
+    }
+    [[nodiscard]] core::duration max_ttl_of(std::size_t client) const {
+        const bool other = is_outsider(client) && outsider == sim::outsider::other_max_ttl;
+        return other ? max_ttl + timing.ttl : max_ttl;
+    }
+
+    /// Faults by which a node may forget what it was told.
+    [[nodiscard]] bool forgets() const;
+    [[nodiscard]] bool restarts() const;
+    [[nodiscard]] core::duration quarantine() const { return max_ttl + timing.guard_time; }
+
+    /// The most by which two readings of the servers' wall clocks can disagree.
+    [[nodiscard]] core::duration wall_spread() const;
+
+    /// Whether the faults are within what each promise assumes (doc/testing.md).
+    [[nodiscard]] bool promises_exclusion() const;
+    [[nodiscard]] bool promises_token_order() const;
+
+    /// The longest that a message can be under way, everything included.
+    [[nodiscard]] core::duration longest_journey() const;
+    /// After healing, everybody must have had the lock once within this time.
+    [[nodiscard]] core::duration recovery_bound() const;
+    /// How long a key may outlive its attempt.
+    [[nodiscard]] core::duration orphan_bound() const;
+
+    [[nodiscard]] std::string to_string() const;
+};
+
+/// `allowed` restricts what the seed would switch on.
+plan draw_plan(std::uint64_t seed, fault_set allowed = fault_set::all());
+
+}  // namespace holdfast::sim

@@ -1,0 +1,235 @@
+#include "sim/world/simulation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::sim {
+namespace {
+
+constexpr std::uint64_t most_events = 500'000;  // a busy run has a tenth of it
+
+std::int64_t draw_rate(random& chance, std::int64_t most) {
+    if (most == 0) return 0;
+    return chance.coin() ? (chance.coin() ? most : -most) : chance.between(-most, most);
+}
+
+}  // namespace
+
+simulation::simulation(const plan& settings, script_library& scripts, bool traced)
+    : settings_(settings),
+      world_(settings_, traced),
+      network_(world_),
+      checkers_(world_, network_, *this),
+      register_(world_, checkers_) {
+    network_.listen(this);
+    build(scripts);
+    plan_incidents();
+}
+
+void simulation::build(script_library& scripts) {
+    auto chance = random(settings_.seed).split(3);
+    for (std::uint32_t i = 0; i < settings_.nodes; ++i) {
+        const auto skew = chance.between(-settings_.wall_skew, settings_.wall_skew);
+        const wall_clock clock{skew, draw_rate(chance, settings_.rate_ppm)};
+        hosts_.push_back(std::make_unique<host>(world_, network_, scripts, checkers_, i, clock));
+        if (settings_.restart_guard) hosts_.back()->vouch();
+    }
+    if (settings_.has(fault::slow_node)) {
+        network_.slow_down(static_cast<std::uint32_t>(chance.below(settings_.nodes)),
+                           chance.between(core::duration{0}, settings_.node_timeout));
+    }
+    for (std::uint32_t i = 0; i < settings_.clients; ++i) {
+        const auto offset = chance.between(core::duration{0}, core::duration{1'000'000'000'000});
+        const machine_clock clock{offset, draw_rate(chance, settings_.rate_ppm)};
+        clients_.push_back(
+            std::make_unique<client>(world_, network_, checkers_, register_, i, clock));
+    }
+}
+
+void simulation::plan_incidents() {
+    for (const auto what : kinds_of_incidents()) {
+        if (!settings_.has(what)) continue;
+        auto chance = random(settings_.seed).split(200 + static_cast<unsigned>(what));
+        const bool by_hand = what == fault::key_deleted;
+        const auto often = by_hand ? settings_.deletions : settings_.events_per_fault;
+        for (unsigned i = 0; i < often; ++i) {
+            incidents_.push_back(draw_incident(what, settings_, chance));
+            const auto index = static_cast<std::uint32_t>(incidents_.size() - 1);
+            world_.schedule(incidents_.back().at, event::kind::fault_begins, index);
+        }
+    }
+}
+
+outcome simulation::run() {
+    world_.schedule(settings_.length, event::kind::heal, 0);
+    for (auto& each : clients_) each->start();
+    while (!done_ && !world_.idle() && !checkers_.found()) {
+        dispatch(world_.next());
+        if (world_.count() > most_events) {
+            checkers_.report(rule::recovery,
+                             "nobody comes to rest: more events than a run can have");
+        }
+    }
+    return {.found = checkers_.found(),
+            .trace = world_.tracer().text(),
+            .simulated = done_ ? ended_at_ : world_.now(),
+            .events = world_.count(),
+            .attempts = checkers_.attempts(),
+            .acquired = checkers_.acquired(),
+            .handed_off = checkers_.handed_off()};
+}
+
+void simulation::dispatch(const event& e) {
+    switch (e.what) {
+        case event::kind::connect_arrives:
+        case event::kind::bytes_go_up:
+        case event::kind::close_arrives:
+        case event::kind::server_cycle: return at_server(e);
+        case event::kind::connected:
+        case event::kind::bytes_come_down:
+        case event::kind::break_heard:
+        case event::kind::writable:
+        case event::kind::client_looks:
+        case event::kind::callbacks:
+        case event::kind::caller_acts: return at_client(e);
+        case event::kind::fault_begins: return begin(incidents_[e.subject]);
+        case event::kind::fault_ends: return end(incidents_[e.subject]);
+        case event::kind::register_read: return register_.read(e.subject);
+        case event::kind::register_write: return register_.write(e.subject);
+        case event::kind::inspect: return inspect(e.subject);
+        case event::kind::heal: return heal();
+        case event::kind::give_up: return give_up();
+        case event::kind::close: return close();
+    }
+}
+
+// A server that stands still finds everything waiting for it when it goes on.
+void simulation::at_server(const event& e) {
+    const bool by_stream = e.what != event::kind::server_cycle;
+    auto& at = *hosts_[by_stream ? network_.at(e.subject).server() : e.subject];
+    if (at.stands_still()) return world_.schedule(at.still_until(), e.what, e.subject);
+    switch (e.what) {
+        case event::kind::connect_arrives: return at.connect_arrives(network_.at(e.subject));
+        case event::kind::bytes_go_up: return at.bytes_arrive(network_.at(e.subject));
+        case event::kind::close_arrives: return at.close_arrives(network_.at(e.subject));
+        default: return at.cycle();
+    }
+}
+
+bool simulation::concerns_client(event::kind what) const {
+    return what == event::kind::client_looks || what == event::kind::callbacks ||
+           what == event::kind::caller_acts;
+}
+
+// So does a process.
+void simulation::at_client(const event& e) {
+    auto& at = *clients_[concerns_client(e.what) ? e.subject : network_.at(e.subject).of().index()];
+    if (at.self().paused()) {
+        return world_.schedule(at.self().paused_until(), e.what, e.subject, e.slot, e.generation);
+    }
+    switch (e.what) {
+        case event::kind::connected: at.connected(network_.at(e.subject), e.slot != 0); break;
+        case event::kind::bytes_come_down: at.bytes_arrive(network_.at(e.subject)); break;
+        case event::kind::break_heard: at.break_heard(network_.at(e.subject)); break;
+        case event::kind::writable: at.writable(network_.at(e.subject)); break;
+        case event::kind::client_looks: at.looks(e.generation); break;
+        case event::kind::callbacks: at.callbacks(); break;
+        default: at.caller_acts(e.slot, e.generation); break;
+    }
+    make_use_of_reads(at.self());
+    if (world_.healed()) look_whether_done();
+}
+
+void simulation::was_read(const stream& which) {
+    reads_.push_back({which.id(), which.read_so_far()});
+}
+
+// A client knows what a clock shows once its judge has compared it with its own clock, not when the
+// bytes are read: if it stands still between the two, all that it has measured is that the answer
+// took so long, and a jump may hide in that (core/clock_watch.hpp). Whatever was read in an event
+// has reached the judge by its end, and by then it is known whether there was a pause.
+void simulation::make_use_of_reads(const process& reader) {
+    const auto slack = settings_.timing.ttl * 3;
+    for (const auto& [from, bytes] : reads_) {
+        checkers_.clocks().was_read(from, bytes, reader.now(), [&](instant asked, instant told) {
+            return reader.paused_between(asked - slack, told);
+        });
+    }
+    reads_.clear();
+}
+
+std::size_t simulation::backing(std::string_view owner, instant until) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        hosts_, [&](const auto& each) { return each->holds_for(owner, until); }));
+}
+
+void simulation::inspect(owner_id who) {
+    auto& of = *clients_[checkers_.client_of(who)];
+    for (std::uint32_t i = 0; i < settings_.nodes; ++i) {
+        if (hosts_[i]->owner() != who) continue;
+        const bool fit =
+            of.in_order(i) && !of.self().paused_between(checkers_.over_since(who), world_.now());
+        checkers_.found_at(i, who, fit);
+    }
+}
+
+void simulation::heal() {
+    if (world_.traced()) world_.tracer().line(world_.now(), "healed", "no more faults");
+    world_.heal();
+    network_.mend();
+    for (auto& each : hosts_) each->heal();
+    for (auto& each : clients_) each->healed();
+    world_.schedule(world_.now() + settings_.recovery_bound(), event::kind::give_up, 0);
+}
+
+bool simulation::satisfied() const {
+    return std::ranges::all_of(clients_, [](const auto& each) { return each->satisfied(); });
+}
+
+// What is left at the servers has so much time to go. Mostly nothing is: then the rest of the story
+// would be heartbeats.
+void simulation::look_whether_done() {
+    if (!satisfied()) return;
+    if (!std::exchange(closing_, true)) {
+        world_.schedule(world_.now() + settings_.orphan_bound(), event::kind::close, 0);
+    }
+    if (nothing_left()) end_story();
+}
+
+bool simulation::nothing_left() {
+    return std::ranges::all_of(clients_, [](const auto& each) { return each->at_rest(); }) &&
+           std::ranges::none_of(hosts_, [](const auto& each) { return each->has_lock(); }) &&
+           network_.nothing_goes_up();
+}
+
+void simulation::give_up() {
+    for (const auto& each : clients_) {
+        if (each->satisfied()) continue;
+        checkers_.report(rule::recovery,
+                         "client " + std::to_string(each->self().index()) +
+                             " has not had the lock although nothing is wrong any more");
+    }
+}
+
+// Whoever has read the register writes to it yet, whatever has become of its lock.
+void simulation::end_story() {
+    if (std::exchange(done_, true)) return;
+    ended_at_ = world_.now();
+    while (!world_.idle() && !checkers_.found()) {
+        const auto e = world_.next();
+        const bool of_register =
+            e.what == event::kind::register_read || e.what == event::kind::register_write;
+        if (of_register) dispatch(e);
+    }
+}
+
+// Everybody is content: what is left at the servers now would stay there.
+void simulation::close() {
+    for (auto& each : hosts_) {
+        const auto who = each->owner();
+        if (who != 0 && checkers_.over_since(who) < world_.now()) inspect(who);
+    }
+    end_story();
+}
+
+}  // namespace holdfast::sim
