@@ -10,7 +10,7 @@
 #include "floor.hpp"
 #include "holdfast/holdfast.hpp"
 #include "parts.hpp"
-#include "platform/bell.hpp"
+#include "platform/futex_parker.hpp"
 #include "scripts/embedded.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
@@ -139,18 +139,18 @@ contestant pipelined_floor(const test::redis_server& server, floor& hiredis) {
 /// They do nothing else, and no server is asked. Callers of Holdfast mostly let others run instead.
 contestant only_waking(std::size_t count) {
     return {"no server: waking 64 threads, twice for a cycle", [count](std::size_t times) {
-                const auto mine = platform::bell::of_this_thread();
-                std::vector<std::shared_ptr<platform::bell>> bells(count);
+                const auto mine = platform::futex_parker::of_this_thread();
+                std::vector<std::shared_ptr<platform::futex_parker>> parkers(count);
                 std::atomic<std::size_t> awake = 0;
                 std::atomic<bool> over = false;
                 std::barrier gate(static_cast<std::ptrdiff_t>(count) + 1);
                 std::vector<std::jthread> threads;
                 for (std::size_t n = 0; n < count; ++n) {
                     threads.emplace_back([&, n] {
-                        bells[n] = platform::bell::of_this_thread();
+                        parkers[n] = platform::futex_parker::of_this_thread();
                         gate.arrive_and_wait();
-                        while (bells[n]->sleep_until(core::never) && !over) {
-                            if (awake.fetch_add(1) + 1 == count) mine->ring();
+                        while (parkers[n]->park_until(core::never) && !over) {
+                            if (awake.fetch_add(1) + 1 == count) mine->unpark();
                         }
                     });
                 }
@@ -158,12 +158,12 @@ contestant only_waking(std::size_t count) {
                 const auto begin = clock::now();
                 for (std::size_t round = 0; round < 2 * times / count; ++round) {
                     awake = 0;
-                    platform::bell::ring_all(bells);
-                    mine->sleep_until(core::never);
+                    platform::futex_parker::unpark_all(parkers);
+                    mine->park_until(core::never);
                 }
                 const nanoseconds taken = clock::now() - begin;
                 over = true;
-                platform::bell::ring_all(bells);
+                platform::futex_parker::unpark_all(parkers);
                 return taken;
             }};
 }

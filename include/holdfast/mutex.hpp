@@ -60,7 +60,7 @@ namespace holdfast {
 /// Its members, which all kinds of locks have: holdfast/detail/lockable.hpp.
 class mutex : public detail::lockable {
   public:
-    /// Asks no server. Throws errc::invalid_key (error.hpp) and errc::invalid_option. Where the
+    /// Asks no server. Throws errc::invalid_key (api/error.hpp) and errc::invalid_option. Where the
     /// client's max_ttl is below the default ttl, that default is refused by the calls that use it,
     /// not here.
     mutex(client& through, std::string key, acquire_options how = {});

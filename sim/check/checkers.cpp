@@ -63,7 +63,7 @@ holder_id checkers::decided(const grant& what) {
 void checkers::hand_off(holder_id who, owner_id which, const grant& what) {
     ++handed_off_;
     const auto longest =
-        std::min(core::longest_succession, world_.settings().timing.ttl / 8) * 101 / 100;
+        std::min(core::hand_off_window, world_.settings().timing.ttl / 8) * 101 / 100;
     const auto age = world_.now() - what.sent;
     if (age > longest || what.deadline - world_.now() < what.least * 99 / 100) {
         report(rule::staleness, name_of_holder(who) + " is handed a lease that is " + seconds(age) +

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/estate.hpp"
 #include "core/fencing_token.hpp"
+#include "core/hand_off.hpp"
 #include "core/node_set.hpp"
 #include "sim/check/clock_looks.hpp"
 #include "sim/check/rules.hpp"

@@ -92,7 +92,7 @@ enum class breakage : std::uint8_t {
     unanswered_release_forgotten,
     unanswered_release_counts,
     loss_not_announced,
-    keeper_looks_late,
+    watchdog_looks_late,
     renewal_is_believed_when_disowned,
     renewal_asks_for_half,
     turn_kept_by_who_leaves,

@@ -60,11 +60,11 @@ mutate(renewal_valid_from_reply core/renew.cpp
   [==[config_.timing.valid_until(sent_at_)]==]
   [==[config_.timing.valid_until(broken(renewal_valid_from_reply) ? now : sent_at_)]==])
 
-mutate(never_renewed core/keeper.cpp
+mutate(never_renewed core/watchdog.cpp
   [==[return config_.renewing &&]==]
   [==[return !broken(never_renewed) && config_.renewing &&]==])
 
-mutate(no_notice core/keeper.cpp
+mutate(no_notice core/watchdog.cpp
   [==[if (now >= notice_at()) {]==]
   [==[if (broken(no_notice) && now >= notice_at()) return {.wake_at = valid_until_};
     if (now >= notice_at()) {]==])
@@ -86,29 +86,29 @@ mutate(waits_for_word_alone core/contend.cpp
   [==[    if (broken(waits_for_word_alone) && other.tracked) return never;
     if (other.tracked && expires) {]==])
 
-mutate(heir_keeps_the_token core/estate.cpp
+mutate(heir_keeps_the_token core/hand_off.cpp
   [==[if (next.token != fencing_token{}) ++next]==]
   [==[if (!broken(heir_keeps_the_token) && next.token != fencing_token{}) ++next]==])
 
-mutate(inherited_at_any_age core/estate.cpp
-  [==[return left.heirs > 0 && asked_before && sound && equal && young && enough;]==]
-  [==[if (broken(inherited_at_any_age)) return left.heirs > 0 && asked_before && sound && equal;
-    return left.heirs > 0 && asked_before && sound && equal && young && enough;]==])
+mutate(inherited_at_any_age core/hand_off.cpp
+  [==[return left.hand_offs_left > 0 && asked_before && sound && equal && young && enough;]==]
+  [==[if (broken(inherited_at_any_age)) return left.hand_offs_left > 0 && asked_before && sound && equal;
+    return left.hand_offs_left > 0 && asked_before && sound && equal && young && enough;]==])
 
-mutate(handed_to_latecomers core/estate.cpp
+mutate(handed_to_latecomers core/hand_off.cpp
   [==[return {.tokens = static_cast<std::uint32_t>(all), .last]==]
   [==[const bool for_later = broken(handed_to_latecomers) && all > 1;
     return {.tokens = for_later ? most_holders : static_cast<std::uint32_t>(all), .last]==])
 
-mutate(handed_to_latecomers core/estate.cpp
+mutate(handed_to_latecomers core/hand_off.cpp
   [==[const bool asked_before =]==]
   [==[const bool asked_before = broken(handed_to_latecomers) ||]==])
 
-mutate(spare_token_for_a_latecomer core/estate.cpp
-  [==[next.joined <= left.last_heir;]==]
-  [==[broken(spare_token_for_a_latecomer) || next.joined <= left.last_heir;]==])
+mutate(spare_token_for_a_latecomer core/hand_off.cpp
+  [==[next.joined <= left.last_arrival;]==]
+  [==[broken(spare_token_for_a_latecomer) || next.joined <= left.last_arrival;]==])
 
-mutate(shown_owner_handed_on core/estate.cpp
+mutate(shown_owner_handed_on core/hand_off.cpp
   [==[const bool sound = left.unchanged && !left.shown;]==]
   [==[const bool sound = left.unchanged && (broken(shown_owner_handed_on) || !left.shown);]==])
 

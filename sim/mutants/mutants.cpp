@@ -181,7 +181,7 @@ constexpr std::array<mutant, breakage_count> table{{
     {unanswered_release_counts, place::runtime, "unanswered_release_counts",
      "no answer to a release counts as one"},
     {loss_not_announced, place::runtime, "loss_not_announced", "the stop token never fires"},
-    {keeper_looks_late, place::runtime, "keeper_looks_late",
+    {watchdog_looks_late, place::runtime, "watchdog_looks_late",
      "a lease is looked at a ttl later than it has to be"},
     {renewal_is_believed_when_disowned, place::runtime, "renewal_is_believed_when_disowned",
      "a renewal counts although the key is another's, or nobody's"},

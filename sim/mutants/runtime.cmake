@@ -10,35 +10,35 @@ mutate(guard_time_forgotten runtime/plan.cpp
   [==[    if (broken(guard_time_forgotten)) result->timing.guard_time = core::duration{0};
     const auto usable =]==])
 
-mutate(owner_token_used_again runtime/attempt.cpp
+mutate(owner_token_used_again runtime/operations/attempt.cpp
   [==[owner_(make_owner_token(through.chance_source(), through.signature(), what_->label)),]==]
   [==[owner_(broken(owner_token_used_again)
                  ? "hf1:again" + std::string(through.signature())
                  : make_owner_token(through.chance_source(), through.signature(), what_->label)),]==])
 
-mutate(unknown_not_cleaned_up runtime/attempt.cpp
+mutate(unknown_not_cleaned_up runtime/operations/attempt.cpp
   [==[if (!next.release_on.empty()) release_on(next.release_on, now);]==]
   [==[const auto unknown =
         broken(unknown_not_cleaned_up) ? machine_.unknown_from() : core::node_set{};
     if (!next.release_on.empty()) release_on(next.release_on - unknown, now);]==])
 
-mutate(concluded_before_all_is_written runtime/attempt.cpp
+mutate(concluded_before_all_is_written runtime/operations/attempt.cpp
   [==[if (!machine_.decided()) ask(node, question::vote, {}, now);]==]
   [==[if (broken(concluded_before_all_is_written) || !machine_.decided()) {
             ask(node, question::vote, {}, now);
         }]==])
 
-mutate(tokens_of_heirs_not_drawn runtime/attempt.cpp
+mutate(tokens_of_heirs_not_drawn runtime/operations/attempt.cpp
   [==[const auto tokens = batch().tokens;]==]
   [==[const auto wanted = batch().tokens;
     const auto tokens = broken(tokens_of_heirs_not_drawn) ? 1 : wanted;]==])
 
-mutate(undo_forgotten_where_unanswered runtime/attempt.cpp
+mutate(undo_forgotten_where_unanswered runtime/operations/attempt.cpp
   [==[return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());]==]
   [==[if (broken(undo_forgotten_where_unanswered)) return;
         return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());]==])
 
-mutate(undo_of_another_owner runtime/attempt.cpp
+mutate(undo_of_another_owner runtime/operations/attempt.cpp
   [==[if (how == question::undo) {
         // By text]==]
   [==[if (how == question::undo && broken(undo_of_another_owner)) {
@@ -48,25 +48,25 @@ mutate(undo_of_another_owner runtime/attempt.cpp
     if (how == question::undo) {
         // By text]==])
 
-mutate(missing_script_answered_too_late runtime/attempt.cpp
+mutate(missing_script_answered_too_late runtime/operations/attempt.cpp
   [==[bool attempt::wanted(tag request) const {]==]
   [==[bool attempt::wanted(tag request) const {
     if (broken(missing_script_answered_too_late)) return true;]==])
 
 mutate(owed_release_forgotten runtime/engine.cpp
-  [==[debts_.pay(index_of(which), now);]==]
-  [==[if (!broken(owed_release_forgotten)) debts_.pay(index_of(which), now);]==])
+  [==[owed_.retry(index_of(which), now);]==]
+  [==[if (!broken(owed_release_forgotten)) owed_.retry(index_of(which), now);]==])
 
-mutate(refused_release_forgotten runtime/debts.cpp
+mutate(refused_release_forgotten runtime/operations/release_retries.cpp
   [==[    owe(by, what, owner, until);]==]
   [==[    if (!broken(refused_release_forgotten)) owe(by, what, owner, until);]==])
 
-mutate(debt_is_paid_once runtime/debts.cpp
+mutate(debt_is_paid_once runtime/operations/release_retries.cpp
   [==[all.push_back(each); });]==]
   [==[all.push_back(each); });
     if (broken(debt_is_paid_once)) owed_ = {};]==])
 
-mutate(unanswered_release_forgotten runtime/releasing.cpp
+mutate(unanswered_release_forgotten runtime/operations/releasing.cpp
   [==[    engine_.owed().owe(node, request_.what, *request_.owner, request_.key_gone_at);
     step(]==]
   [==[    if (!broken(unanswered_release_forgotten)) {
@@ -74,57 +74,57 @@ mutate(unanswered_release_forgotten runtime/releasing.cpp
     }
     step(]==])
 
-mutate(unanswered_release_counts runtime/releasing.cpp
+mutate(unanswered_release_counts runtime/operations/releasing.cpp
   [==[    const auto node = voters_.node_of(voter_of(asked));
     last_failure_]==]
   [==[    const auto node = voters_.node_of(voter_of(asked));
     if (broken(unanswered_release_counts)) step(core::release::released{voter_of(asked)});
     last_failure_]==])
 
-mutate(released_and_passed_on runtime/hold.cpp
-  [==[    if (pass_on(left, now)) {]==]
-  [==[    const auto own = std::make_shared<std::string>(grant_.owner);
-    if (pass_on(left, now)) {
+mutate(released_and_passed_on runtime/operations/hold.cpp
+  [==[    if (hand_off(left, now)) {]==]
+  [==[    const auto own = std::make_shared<std::string>(acquired_.owner);
+    if (hand_off(left, now)) {
         if (broken(released_and_passed_on)) {
             releasing::start(*engine_,
-                             {.what = grant_.what, .owner = own, .key_gone_at = key_gone_at()},
+                             {.what = acquired_.what, .owner = own, .key_gone_at = key_gone_at()},
                              now, {});
         }]==])
 
-mutate(shown_owner_handed_on runtime/hold.cpp
+mutate(shown_owner_handed_on runtime/operations/hold.cpp
   [==[                                              std::memory_order_acq_rel)) {
         return std::nullopt;]==]
   [==[                                              std::memory_order_acq_rel) &&
         !broken(shown_owner_handed_on)) {
         return std::nullopt;]==])
 
-mutate(loss_not_announced runtime/hold.cpp
+mutate(loss_not_announced runtime/operations/hold.cpp
   [==[if (announcement_) announcement_->make_by(]==]
   [==[if (announcement_ && !broken(loss_not_announced)) announcement_->make_by(]==])
 
-mutate(keeper_looks_late runtime/hold.cpp
+mutate(watchdog_looks_late runtime/operations/hold.cpp
   [==[        engine_->set(*this, next.wake_at);]==]
-  [==[        const auto late = grant_.what->timing.ttl;
-        const bool sleeps = broken(keeper_looks_late) && next.wake_at != core::never;
+  [==[        const auto late = acquired_.what->timing.ttl;
+        const bool sleeps = broken(watchdog_looks_late) && next.wake_at != core::never;
         engine_->set(*this, sleeps ? next.wake_at + late : next.wake_at);]==])
 
-mutate(renewal_is_believed_when_disowned runtime/renewal.cpp
+mutate(renewal_is_believed_when_disowned runtime/operations/renewal.cpp
   [==[        step(core::renew::disowned{voter_of(request)});]==]
   [==[        if (broken(renewal_is_believed_when_disowned)) {
             return step(core::renew::extended{voter_of(request)});
         }
         step(core::renew::disowned{voter_of(request)});]==])
 
-mutate(renewal_asks_for_half runtime/renewal.cpp
+mutate(renewal_asks_for_half runtime/operations/renewal.cpp
   [==[claim.ttl = ttl_;]==]
   [==[claim.ttl = broken(renewal_asks_for_half) ? ttl_ / 2 : ttl_;]==])
 
-mutate(turn_kept_by_who_leaves runtime/room.cpp
-  [==[give_turn(line_.leave(who.id()), {}, now);]==]
-  [==[const auto next = line_.leave(who.id());
+mutate(turn_kept_by_who_leaves runtime/waiting/wait_queue.cpp
+  [==[give_turn(order_.leave(who.id()), {}, now);]==]
+  [==[const auto next = order_.leave(who.id());
     if (!broken(turn_kept_by_who_leaves)) give_turn(next, {}, now);]==])
 
-mutate(turn_lost_with_the_holder core/local_line.hpp
+mutate(turn_lost_with_the_holder core/local_queue.hpp
   [==[return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==]
   [==[if (broken(turn_lost_with_the_holder)) return std::nullopt;
         return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==])

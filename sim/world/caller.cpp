@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "release.hpp"
+#include "api/release.hpp"
 #include "sim/world/client.hpp"
 
 namespace holdfast::sim {
@@ -54,11 +54,11 @@ void caller::act(std::uint32_t generation) {
     }
 }
 
-runtime::acquisition::request caller::draw_wish(core::time_point now) {
+runtime::acquiring::request caller::draw_wish(core::time_point now) {
     const auto& settings = process_.settings();
     auto& chance = process_.chance();
     limited_ = !settings.renewing || chance.per_mille(100);
-    runtime::acquisition::request wish{.what = client_.plan_for(limited_)};
+    runtime::acquiring::request wish{.what = client_.plan_for(limited_)};
     const bool hurried = settings.impatient && !process_.in().healed() && chance.coin();
     if (!hurried) return wish;
     const auto patience = chance.between(settings.shortest_wait, settings.longest_wait);
@@ -81,8 +81,8 @@ void caller::ask() {
     engine.driving().require_background();
     engine.begin_unattended();
     const auto now = engine.now();
-    wish_ = new runtime::acquisition(client_.engine(), draw_wish(now),
-                                     [this](runtime::acquisition& over) { decided(over); });
+    wish_ = new runtime::acquiring(client_.engine(), draw_wish(now),
+                                   [this](runtime::acquiring& over) { decided(over); });
     wish_->start(now);
     engine.submit();
     engine.driving().attend_by(engine.now());
@@ -97,7 +97,7 @@ void caller::cancel() {
 }
 
 // With the client's lock held.
-void caller::decided(runtime::acquisition& over) {
+void caller::decided(runtime::acquiring& over) {
     result_ = over.take_result();
     if (result_.won) {
         auto& won = *result_.won;

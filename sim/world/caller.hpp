@@ -7,7 +7,7 @@
 #include <stop_token>
 
 #include "core/release.hpp"
-#include "runtime/acquisition.hpp"
+#include "runtime/operations/acquiring.hpp"
 #include "sim/check/checkers.hpp"
 #include "sim/world/process.hpp"
 
@@ -16,7 +16,7 @@ namespace holdfast::sim {
 class client;
 
 /// One caller: wants the lock, waits for it, works under it, gives it back, thinks, and again. It
-/// asks as src/async.cpp does, and is told by callbacks, without the client's lock.
+/// asks as src/api/async.cpp does, and is told by callbacks, without the client's lock.
 ///
 ///   thinking ---- timer ----> waiting ---- held ----> working ---- timer, notice ---> leaving
 ///      ^---------- gave up ------/                                                       |
@@ -63,9 +63,9 @@ class caller {
     void think();
     void ask();
     void cancel();
-    void decided(runtime::acquisition& over);
+    void decided(runtime::acquiring& over);
     void answered();
-    [[nodiscard]] runtime::acquisition::request draw_wish(core::time_point now);
+    [[nodiscard]] runtime::acquiring::request draw_wish(core::time_point now);
 
     // Working.
     void work();
@@ -91,8 +91,8 @@ class caller {
     std::uint32_t timer_ = 0;  // the latest
     bool satisfied_ = false;   // has had the lock since the faults ended
 
-    boost::intrusive_ptr<runtime::acquisition> wish_;
-    runtime::acquisition::result result_;
+    boost::intrusive_ptr<runtime::acquiring> wish_;
+    runtime::acquiring::result result_;
     instant asked_at_{};
     bool limited_ = false;  // a fixed lease, or one with an end to its renewals
     word answered_{*this, &caller::answered};

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "release.hpp"
+#include "api/release.hpp"
 #include "sim/world/client.hpp"
 
 namespace holdfast::sim {
@@ -139,10 +139,10 @@ void caller::send_release() {
         client_.engine()->end_unattended();
         client_.engine()->driving().call_back(left_);
     });
-    if (how != runtime::parting::passed_on) {
+    if (how != runtime::release_path::handed_off) {
         checkers_.over(holder_, process_.now(), gone_at, false);
     }
-    if (how != runtime::parting::sent) {
+    if (how != runtime::release_path::sent) {
         outcome_ = core::release::verdict::none;
         engine.end_unattended();
         engine.driving().call_back(left_);

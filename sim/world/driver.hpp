@@ -4,7 +4,7 @@
 #include <mutex>
 #include <span>
 
-#include "runtime/driver.hpp"
+#include "runtime/driving/driver.hpp"
 #include "sim/world/network.hpp"
 
 namespace holdfast::sim {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/environment.hpp"
+#include "runtime/driving/environment.hpp"
 #include "sim/world/driver.hpp"
 
 namespace holdfast::sim {

@@ -7,7 +7,8 @@
 namespace holdfast::sim {
 namespace {
 
-// What was refused is asked again after pauses that grow: src/runtime/debts.cpp.
+// What was refused is asked again after pauses that grow:
+// src/runtime/operations/release_retries.cpp.
 constexpr core::duration longest_pause = std::chrono::milliseconds(5100);
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr duration longest_spread = std::chrono::milliseconds(128);
 
 }  // namespace
 
-rival summarize(const denials& said) {
+denial_summary summarize(const denials& said) {
     const auto denied = said.remaining.size();
     const auto quorum = majority(said.nodes);
     const auto free = said.nodes - denied - said.unknown;  // or will be, once it answers
@@ -50,7 +50,8 @@ contend::decision contend::on(const turn& ours, time_point now, std::uint64_t ch
     listens_ = listens_ || (ours.others.known && config_.waits);
     spread_ = std::max(spread_, ours.others.spread);
     if (state_ == state::attempting) {
-        told_by_ = node_set::first(config_.nodes);  // the running attempt may have come too early
+        notified_by_ =
+            node_set::first(config_.nodes);  // the running attempt may have come too early
         return {.wake_at = config_.give_up_at};
     }
     const auto pause = giving_way(ours, chance);
@@ -80,18 +81,18 @@ contend::decision contend::on(const attempted& answer, time_point now, std::uint
     return finish(acquire::verdict::unreachable);
 }
 
-contend::decision contend::on(const inherited&, time_point, std::uint64_t) {
+contend::decision contend::on(const handed_off&, time_point, std::uint64_t) {
     assert(state_ != state::attempting);
     return finish(acquire::verdict::held);
 }
 
-contend::decision contend::on(const told& answer, time_point now, std::uint64_t chance) {
+contend::decision contend::on(const notified& answer, time_point now, std::uint64_t chance) {
     if (state_ == state::idle) return {.wake_at = config_.give_up_at};
-    told_by_.insert(answer.node);
+    notified_by_.insert(answer.node);
     if (state_ == state::attempting) return {.wake_at = config_.give_up_at};
     if (stepping_back_) return sleep_until(wake_at_);
-    if (told_by_.size() >= majority(config_.nodes)) {
-        brisk_ = now - listening_since_ < rivalry::longest;
+    if (notified_by_.size() >= majority(config_.nodes)) {
+        brisk_ = now - listening_since_ < contention::longest;
         return attempt_apart(now, chance);
     }
     if (spread_ != duration{0}) return sleep_until(wake_at_);  // a rival's crumbs, most likely
@@ -113,7 +114,7 @@ contend::decision contend::on(const cancelled&, time_point, std::uint64_t) {
 contend::decision contend::attempt() {
     state_ = state::attempting;
     ++attempts_;
-    told_by_ = {};
+    notified_by_ = {};
     stepping_back_ = false;
     raced_ = racing_;
     racing_ = false;
@@ -145,7 +146,7 @@ contend::decision contend::sleep_until(time_point when) {
 // After a split vote every rival releases what it got, and all would be told of that at the same
 // moment, try again at once and split the vote again. Chance has to part them: no word hastens it.
 // How far apart is learned: twice as far after every split, a little less whenever somebody won.
-contend::decision contend::after_contention(const rival& other, time_point now,
+contend::decision contend::after_contention(const denial_summary& other, time_point now,
                                             std::uint64_t chance) {
     last_ = acquire::verdict::contended;
     out_since_ = never;
@@ -156,7 +157,7 @@ contend::decision contend::after_contention(const rival& other, time_point now,
     if (config_.nodes > 1) {
         spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
     }
-    if (told_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
+    if (notified_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
     if (in_brisk_race()) return stay_away(now, chance);
     listening_since_ = now;
     return sleep_until(next_look(other, now, chance));
@@ -174,7 +175,7 @@ contend::decision contend::stay_away(time_point now, std::uint64_t chance) {
     return sleep_until(now + while_away(spread_, chance));
 }
 
-rivalry contend::met(const estate& gained) const {
+contention contend::met(const grant& gained) const {
     const bool denied = attempts_ > 1;
     if (config_.nodes > 1) return {.known = denied, .spread = spread_ / 2};
     return others_.after({.denied = denied, .raced = raced_, .spread = spread_, .gained = gained});
@@ -195,8 +196,8 @@ contend::decision contend::after_outage(const attempted& answer, time_point now,
 
 // Told: sleep until the lease would run out, with a net below in case the word is lost.
 // Not told: poll, less and less often.
-time_point contend::next_look(const rival& other, time_point now, std::uint64_t chance) {
-    if (!told_by_.empty()) return now + settling_time + fraction_of(settling_time, chance);
+time_point contend::next_look(const denial_summary& other, time_point now, std::uint64_t chance) {
+    if (!notified_by_.empty()) return now + settling_time + fraction_of(settling_time, chance);
     const bool expires = other.remaining >= duration{0};
     const auto expiry = other.remaining + expiry_slack + fraction_of(expiry_jitter, chance);
     if (other.tracked && expires) {

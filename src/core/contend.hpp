@@ -6,14 +6,14 @@
 
 #include "core/acquire.hpp"
 #include "core/backoff.hpp"
+#include "core/contention.hpp"
 #include "core/node_set.hpp"
-#include "core/rivalry.hpp"
 #include "core/time.hpp"
 
 /// Decides for one caller when to attempt, when to wait, and when to give up.
 ///
 ///   state        meaning
-///   idle         not started; or standing in the local line behind somebody else
+///   idle         not started; or standing in the local queue behind somebody else
 ///   attempting   an acquire machine is running
 ///   waiting      until told, or until wake_at
 ///   done         `outcome()` is final
@@ -22,8 +22,8 @@
 ///   turn         attempt, after  remember                attempt, after      ignored
 ///                giving way                              giving way
 ///   attempted    asserted        hold, wait or give up   asserted            ignored: cancelled
-///   inherited    done: held      asserted                done: held          ignored
-///   told         ignored: the    remember: the answer    attempt, or soon    ignored
+///   handed off   done: held      asserted                done: held          ignored
+///   notified     ignored: the    remember: the answer    attempt, or soon    ignored
 ///                attempt asks    may be older than it    after (N > 1); not
 ///                                                        while it steps back
 ///   tick         give up if the caller's time is over    attempt or give up  ignored
@@ -37,7 +37,7 @@
 /// vain. So who lost such a race stays away for a while, without being told of anything, and comes
 /// back as one who asks for the first time. Where the lock is held for long that would only be one
 /// more attempt, and it goes on waiting to be told. Nobody stays away for much longer
-/// than rivalry::longest.
+/// than contention::longest.
 ///
 /// A server that is emptied while it is asked grants nothing that counts. It is asked once more at
 /// once, also for who does not wait.
@@ -48,11 +48,11 @@
 namespace holdfast::core {
 
 /// What a denied attempt learned about the holder.
-struct rival {
+struct denial_summary {
     duration remaining{-1};  // of its lease; negative: not known, or no expiry
     bool tracked = false;    // we will be told when the key goes away
     bool split = false;      // nobody can have a majority: all who tried are stepping back
-    friend bool operator==(const rival&, const rival&) = default;
+    friend bool operator==(const denial_summary&, const denial_summary&) = default;
 };
 
 /// What was said to an attempt that was denied, by those who denied it and by the others.
@@ -66,7 +66,7 @@ struct denials {
 
 /// What that teaches: when enough of the denying nodes will have let go for a majority to be free,
 /// and whether anybody can have one now.
-rival summarize(const denials& said);
+denial_summary summarize(const denials& said);
 
 class contend {
   public:
@@ -83,23 +83,23 @@ class contend {
     };
 
     struct turn {
-        rivalry others{};
+        contention others{};
         duration pause{0};       // in which they may go first
         duration head_start{0};  // what they need for that; zero unless we have just had the lock
     };                           // nobody of this process stands before us, and none holds the key
     struct attempted {
         acquire::verdict how;
-        rival other{};
+        denial_summary other{};
         bool hopeless = false;  // asking again changes nothing: a wrong password, not a lock
         bool emptied = false;   // what was granted meanwhile does not count: asked again, but once
     };
-    struct told {
+    struct notified {
         node_index node;
-    };                    // the key went away or changed there
-    struct inherited {};  // the lease of somebody in this process, who let go
+    };                     // the key went away or changed there
+    struct handed_off {};  // the lease of somebody in this process, who let go
     struct tick {};
     struct cancelled {};
-    using event = std::variant<turn, attempted, inherited, told, tick, cancelled>;
+    using event = std::variant<turn, attempted, handed_off, notified, tick, cancelled>;
 
     enum class action : std::uint8_t { none, attempt, finish };
 
@@ -118,13 +118,13 @@ class contend {
     [[nodiscard]] acquire::verdict outcome() const { return outcome_; }
 
     /// What to remember of it for the next caller. REQUIRES: it got the lock from the servers.
-    [[nodiscard]] rivalry met(const estate& gained) const;
+    [[nodiscard]] contention met(const grant& gained) const;
 
   private:
     decision on(const turn& answer, time_point now, std::uint64_t chance);
     decision on(const attempted& answer, time_point now, std::uint64_t chance);
-    decision on(const inherited& answer, time_point now, std::uint64_t chance);
-    decision on(const told& answer, time_point now, std::uint64_t chance);
+    decision on(const handed_off& answer, time_point now, std::uint64_t chance);
+    decision on(const notified& answer, time_point now, std::uint64_t chance);
     decision on(const tick& answer, time_point now, std::uint64_t chance);
     decision on(const cancelled& answer, time_point now, std::uint64_t chance);
 
@@ -134,12 +134,13 @@ class contend {
     decision stay_away(time_point now, std::uint64_t chance);
     decision finish(acquire::verdict how);
     decision sleep_until(time_point when);
-    decision after_contention(const rival& other, time_point now, std::uint64_t chance);
+    decision after_contention(const denial_summary& other, time_point now, std::uint64_t chance);
     decision after_outage(const attempted& answer, time_point now, std::uint64_t chance);
     [[nodiscard]] duration giving_way(const turn& ours, std::uint64_t chance) const;
     [[nodiscard]] bool in_brisk_race() const { return config_.nodes == 1 && raced_ && brisk_; }
     [[nodiscard]] bool unanswered() const { return state_ == state::attempting && !answered_; }
-    [[nodiscard]] time_point next_look(const rival& other, time_point now, std::uint64_t chance);
+    [[nodiscard]] time_point next_look(const denial_summary& other, time_point now,
+                                       std::uint64_t chance);
 
     config config_;
     state state_ = state::idle;
@@ -152,14 +153,14 @@ class contend {
     backoff delay_;
     time_point out_since_ = never;  // since when no majority was in reach
     time_point wake_at_ = never;
-    node_set told_by_{};          // since the last attempt began
+    node_set notified_by_{};      // since the last attempt began
     bool stepping_back_ = false;  // chance alone decides when the next attempt begins
     duration spread_{0};          // over how long rivals part; zero: there was no need yet
     bool racing_ = false;         // the next attempt begins because the key went away
     bool raced_ = false;          // the last one did
     bool brisk_ = false;          // the key went away soon after we asked to be told
     time_point listening_since_{};
-    rivalry others_{};  // as they were remembered
+    contention others_{};  // as they were remembered
 };
 
 }  // namespace holdfast::core

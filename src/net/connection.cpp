@@ -86,7 +86,7 @@ void connection::append(pipeline::request what) noexcept {
 }
 
 void connection::encode(pipeline::request& what) {
-    what.preceded = handshake_.result().tracking && what.who->asks_to_be_told(what.tag);
+    what.preceded = handshake_.result().tracking && what.who->asks_for_notification(what.tag);
     if (what.preceded) resp::append_command(out_, {"CLIENT", "CACHING", "YES"});
     what.who->encode(what.tag, what.by_text, out_);
 }
@@ -160,11 +160,11 @@ void connection::on_broken(const failure& why) {
 // A server that expects TLS takes HELLO for nonsense: it hangs up, or sends an alert first.
 std::string connection::tls_hint() const {
     constexpr char alert = 0x15;
-    const bool plain =
+    const bool without_tls =
         settings_.where.transport == endpoint::transport_kind::tcp && !settings_.where.tls;
     const bool silent = received_ == 0 || in_.front() == alert;
     const bool first = state_ == state::greeting && handshake_.current() == handshake::state::hello;
-    return plain && silent && first ? "; if it expects TLS there, use rediss://" : "";
+    return without_tls && silent && first ? "; if it expects TLS there, use rediss://" : "";
 }
 
 void connection::on_read(std::size_t bytes) {

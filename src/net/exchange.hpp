@@ -31,7 +31,7 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
     [[nodiscard]] virtual bool wanted(tag) const { return true; }
 
     /// Whether the server should tell us when what the request reads goes away.
-    [[nodiscard]] virtual bool asks_to_be_told(tag) const { return false; }
+    [[nodiscard]] virtual bool asks_for_notification(tag) const { return false; }
 
     /// Whether the answer would be a vote for a new holder, which not every node may cast.
     [[nodiscard]] virtual bool asks_for_vote(tag) const { return false; }

@@ -261,11 +261,11 @@ class url_reader {
     }
 
     std::string decoded(std::string_view part) const {
-        std::string plain;
-        plain.reserve(part.size());
+        std::string text;
+        text.reserve(part.size());
         for (std::size_t i = 0; i < part.size(); ++i) {
             if (part[i] != '%') {
-                plain += part[i];
+                text += part[i];
                 continue;
             }
             const int high = i + 2 < part.size() ? hexadecimal_value(part[i + 1]) : -1;
@@ -274,19 +274,19 @@ class url_reader {
                 fail_at(part.substr(i),
                         "'%' must be followed by two hexadecimal digits; itself it is %25");
             }
-            plain += static_cast<char>(high * 16 + low);
+            text += static_cast<char>(high * 16 + low);
             i += 2;
         }
-        return plain;
+        return text;
     }
 
     std::string decoded_printable(std::string_view part, const std::string& what) const {
-        auto plain = decoded(part);
-        if (plain.find('\0') != npos) fail_at(part, "the " + what + " contains a NUL byte (%00)");
-        if (std::ranges::any_of(plain, is_control)) {
+        auto text = decoded(part);
+        if (text.find('\0') != npos) fail_at(part, "the " + what + " contains a NUL byte (%00)");
+        if (std::ranges::any_of(text, is_control)) {
             fail_at(part, "the " + what + " contains an encoded control character");
         }
-        return plain;
+        return text;
     }
 
     void read_credentials() {

@@ -49,7 +49,7 @@ class environment final : public runtime::environment {
 
     [[nodiscard]] std::string signature() const override {
         static const std::string who =
-            ":" + runtime::plain(user_name()) + "@" + runtime::plain(host_name()) + ":";
+            ":" + runtime::readable(user_name()) + "@" + runtime::readable(host_name()) + ":";
         return who + std::to_string(::getpid()) + ":";
     }
 

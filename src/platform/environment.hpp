@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "runtime/environment.hpp"
+#include "runtime/driving/environment.hpp"
 
 /// The environment that ships: poll, futexes, Asio, OpenSSL, getrandom and CLOCK_BOOTTIME.
 namespace holdfast::platform {

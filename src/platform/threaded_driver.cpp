@@ -23,7 +23,7 @@ constexpr auto awake = core::time_point::min();
 // it, costs more than a timeout that is likely to come.
 constexpr auto soon = std::chrono::milliseconds(10);
 
-// After a turn that failed: memory may come back, and deadlines pass meanwhile.
+// After a round that failed: memory may come back, and deadlines pass meanwhile.
 constexpr auto pause_after_failure = std::chrono::milliseconds(1);
 
 /// Lets go of the lock, and takes it again whatever happens.
@@ -39,7 +39,7 @@ class unlocked {
     std::unique_lock<std::mutex>& lock_;
 };
 
-bell& bell_of(const waiter& who) { return static_cast<bell&>(*who.sleeps_on); }
+futex_parker& parker_of(const waiter& who) { return static_cast<futex_parker&>(*who.sleeps_on); }
 
 /// This thread takes no signals, and a thread that it starts never does.
 class signals_blocked {
@@ -132,10 +132,10 @@ void threaded_driver::wait(std::unique_lock<std::mutex>& lock, waiter& who) noex
             drive(lock, &who);
         }
     }
-    pass_on();
+    pass_role();
 }
 
-// The driver rings when it has taken in everything that arrived, and let go of the lock.
+// The driver wakes callers when it has taken in everything that arrived, and let go of the lock.
 void threaded_driver::finished(waiter& who) noexcept {
     who.done = true;
     const bool here = driving_ && driver_thread_ == std::this_thread::get_id();
@@ -145,11 +145,11 @@ void threaded_driver::finished(waiter& who) noexcept {
     }
     if (here) {
         try {
-            return to_ring_.push_back(std::static_pointer_cast<bell>(who.sleeps_on));
-        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): rung at once
+            return to_unpark_.push_back(std::static_pointer_cast<futex_parker>(who.sleeps_on));
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): woken at once
         }
     }
-    bell_of(who).ring();
+    parker_of(who).unpark();
 }
 
 void threaded_driver::attend_by(core::time_point when) noexcept {
@@ -179,33 +179,33 @@ void threaded_driver::call_back(callback& what) noexcept {
 }
 
 void threaded_driver::wake_background() noexcept {
-    if (std::exchange(resting_, false)) call_.ring();
+    if (std::exchange(resting_, false)) call_.set();
     if (background_drives() && driver_thread_ != std::this_thread::get_id()) interrupt();
 }
 
 void threaded_driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) noexcept {
     const role mine(*this, who);
     do {
-        turn(lock);
+        run_once(lock);
     } while (who != nullptr && !who->done);
-    ring(lock);
+    unpark_finished(lock);
 }
 
 // Callers whose operations were finished together tend to come back together. Their requests wait
 // for all of them, because one write of many costs hardly more than one of one.
-void threaded_driver::ring(std::unique_lock<std::mutex>& lock) noexcept {
-    if (to_ring_.empty()) return;
-    const auto bells = std::exchange(to_ring_, {});
-    ringing_ = true;
+void threaded_driver::unpark_finished(std::unique_lock<std::mutex>& lock) noexcept {
+    if (to_unpark_.empty()) return;
+    const auto parkers = std::exchange(to_unpark_, {});
+    unparking_ = true;
     {
         const unlocked others(lock);
-        bell::ring_all(bells);
+        futex_parker::unpark_all(parkers);
     }
-    ringing_ = false;
+    unparking_ = false;
 }
 
-void threaded_driver::turn(std::unique_lock<std::mutex>& lock) noexcept {
-    ring(lock);
+void threaded_driver::run_once(std::unique_lock<std::mutex>& lock) noexcept {
+    unpark_finished(lock);
     if (std::exchange(interrupted_, false)) return;
     driven_.flush();
     const auto until = driven_.wake_at();
@@ -228,7 +228,7 @@ void threaded_driver::look_around(std::unique_lock<std::mutex>& lock, core::time
 }
 
 void threaded_driver::poll_sources(std::unique_lock<std::mutex>& lock, core::time_point until) {
-    polled_.assign(1, {alarm_.descriptor(), POLLIN, 0});
+    polled_.assign(1, {interrupt_.descriptor(), POLLIN, 0});
     for (const auto& each : sources_) polled_.push_back({each.descriptor, POLLIN, 0});
     const bool soon_due = is_soon(until);
     left_to_caller_ = left_to_caller_ || soon_due;
@@ -243,7 +243,7 @@ void threaded_driver::poll_sources(std::unique_lock<std::mutex>& lock, core::tim
         ::ppoll(polled_.data(), polled_.size(), timed ? &timeout : nullptr, nullptr);
     }
     polling_ = false;
-    if (polled_[0].revents != 0) alarm_.silence();
+    if (polled_[0].revents != 0) interrupt_.clear();
     for (std::size_t n = 0; n < sources_.size(); ++n) {
         if (polled_[n + 1].revents != 0) driven_.take_in(sources_[n]);
     }
@@ -283,55 +283,56 @@ void threaded_driver::run_context(std::unique_lock<std::mutex>& lock, core::time
 
 void threaded_driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) noexcept {
     sleepers_.push_back(who);
-    if (!let_others_run(lock, who)) {
+    if (!spin(lock, who)) {
         auto until = driven_.wake_at();
         if (until != core::never && left_to_background(until)) until = core::never;
         lock.unlock();
-        const bool rung = bell_of(who).sleep_until(until);
+        const bool woken = parker_of(who).park_until(until);
         lock.lock();
-        if (!rung) driven_.fire(clock::now());
+        if (!woken) driven_.fire(clock::now());
     }
     sleepers_.erase(sleepers_.iterator_to(who));
     if (who.done && successor_ == &who) {
         successor_ = nullptr;
-        pass_on();
+        pass_role();
     }
 }
 
-// Returns whether the caller was rung meanwhile. Without the lock: it is wanted by those who run.
-bool threaded_driver::let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) noexcept {
+// Returns whether the caller was woken meanwhile. Without the lock: it is wanted by those who run.
+bool threaded_driver::spin(std::unique_lock<std::mutex>& lock, waiter& who) noexcept {
     const auto waiting = sleepers_.size();
     const auto due = driven_.wake_at();
     const auto begin = clock::now();
-    const auto kind = who.in_line ? crowd::kind::in_line : crowd::kind::for_answers;
-    auto turns = crowd_.allot(kind, waiting, begin);
-    if (turns == 0) return false;
+    const auto what =
+        who.in_line ? spin_policy::waits_for::its_turn : spin_policy::waits_for::answers;
+    auto yields = spinning_.yields_for(what, waiting, begin);
+    if (yields == 0) return false;
     lock.unlock();
-    bool rung = false;
+    bool woken = false;
     auto before = begin;
     auto now = begin;
-    while (turns-- > 0 && !rung && now < due && !crowd::too_long(waiting, now - begin)) {
+    while (yields-- > 0 && !woken && now < due && !spin_policy::too_long(waiting, now - begin)) {
         ::sched_yield();
-        rung = bell_of(who).heard();
+        woken = parker_of(who).take_permit();
         before = std::exchange(now, clock::now());
     }
     lock.lock();
-    if (crowd::too_long(waiting, now - before)) {
-        crowd_.avoid_strangers(now - before, now);
+    if (spin_policy::too_long(waiting, now - before)) {
+        spinning_.avoid_strangers(now - before, now);
     } else {
-        crowd_.let_run(kind, rung || who.done);
+        spinning_.learn(what, woken || who.done);
     }
-    return rung || who.done;
+    return woken || who.done;
 }
 
-void threaded_driver::pass_on() noexcept {
+void threaded_driver::pass_role() noexcept {
     if (std::exchange(left_to_caller_, false)) attend_by(driven_.wake_at());
     if (driving_ || successor_ != nullptr) return;
     const auto next = std::find_if(sleepers_.begin(), sleepers_.end(),
                                    [](const waiter& sleeper) { return !sleeper.done; });
     if (next != sleepers_.end()) {
         successor_ = &*next;
-        return bell_of(*successor_).ring();
+        return parker_of(*successor_).unpark();
     }
     // Who had something to send while the last were woken left it to whoever drives.
     driven_.flush();
@@ -364,7 +365,7 @@ void threaded_driver::run_background() noexcept {
         const bool due = clock::now() >= driven_.wake_at();
         if (!driving_ && (due || driven_.unattended())) {
             drive(lock, nullptr);  // when due, answers may lie unread since the last caller left
-            pass_on();
+            pass_role();
         } else if (due) {
             driven_.fire(clock::now());
         } else {
@@ -383,7 +384,7 @@ void threaded_driver::rest(std::unique_lock<std::mutex>& lock) noexcept {
         std::array<pollfd, 2> awaited{pollfd{call_.descriptor(), POLLIN, 0},
                                       pollfd{timer_.descriptor(), POLLIN, 0}};
         ::ppoll(awaited.data(), awaited.size(), nullptr, nullptr);
-        if (awaited[0].revents != 0) call_.silence();
+        if (awaited[0].revents != 0) call_.clear();
     }
     resting_ = false;
 }
@@ -428,10 +429,10 @@ void threaded_driver::look_again() noexcept {
 
 // Stopping the io_context takes no memory, unlike posting to it.
 void threaded_driver::interrupt() noexcept {
-    if (ringing_) {
+    if (unparking_) {
         interrupted_ = true;  // it looks before it waits
     } else if (polling_) {
-        alarm_.ring();
+        interrupt_.set();
     } else {
         io_.stop();
     }

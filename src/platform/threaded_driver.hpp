@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "core/time.hpp"
-#include "platform/alarm.hpp"
-#include "platform/bell.hpp"
-#include "platform/crowd.hpp"
+#include "platform/futex_parker.hpp"
+#include "platform/spin_policy.hpp"
+#include "platform/wake_event.hpp"
 #include "platform/wake_timer.hpp"
-#include "runtime/driver.hpp"
+#include "runtime/driving/driver.hpp"
 
 namespace boost::asio {
 class io_context;
@@ -38,7 +38,7 @@ using runtime::waiter;
 /// otherwise sleeps until the next timer. Callbacks into users' code run there, unlocked. Where it
 /// cannot be started, callers who wait keep the time.
 ///
-/// No exception leaves it: a turn that fails, for want of memory, is taken again a little later,
+/// No exception leaves it: a round that fails, for want of memory, is taken again a little later,
 /// and whoever drove drives on. What that delays beyond its deadline fails by it.
 ///
 /// Time: the background thread wakes for the earliest timer, but for what is due within
@@ -51,7 +51,7 @@ class threaded_driver final : public runtime::driver {
     ~threaded_driver() override;
 
     [[nodiscard]] std::shared_ptr<runtime::parker> parker_of_this_thread() override {
-        return bell::of_this_thread();
+        return futex_parker::of_this_thread();
     }
 
     void wait(std::unique_lock<std::mutex>& lock, waiter& who) noexcept override;
@@ -59,7 +59,7 @@ class threaded_driver final : public runtime::driver {
     void look_again() noexcept override;
     [[nodiscard]] bool driving() const noexcept override { return driving_; }
     [[nodiscard]] bool about_to_drive() const noexcept override {
-        return successor_ != nullptr || ringing_;
+        return successor_ != nullptr || unparking_;
     }
     void will_wait() noexcept override { expected_ = std::this_thread::get_id(); }
 
@@ -84,8 +84,8 @@ class threaded_driver final : public runtime::driver {
     void run_background() noexcept;
     void run_callbacks(std::unique_lock<std::mutex>& lock);
     void drive(std::unique_lock<std::mutex>& lock, waiter* who) noexcept;
-    void ring(std::unique_lock<std::mutex>& lock) noexcept;
-    void turn(std::unique_lock<std::mutex>& lock) noexcept;
+    void unpark_finished(std::unique_lock<std::mutex>& lock) noexcept;
+    void run_once(std::unique_lock<std::mutex>& lock) noexcept;
     void look_around(std::unique_lock<std::mutex>& lock, core::time_point until);
     void poll_sources(std::unique_lock<std::mutex>& lock, core::time_point until);
     bool left_to_background(core::time_point until) noexcept;
@@ -96,8 +96,8 @@ class threaded_driver final : public runtime::driver {
     bool left_to_timer(core::time_point until) noexcept;
     void rest(std::unique_lock<std::mutex>& lock) noexcept;
     void sleep(std::unique_lock<std::mutex>& lock, waiter& who) noexcept;
-    bool let_others_run(std::unique_lock<std::mutex>& lock, waiter& who) noexcept;
-    void pass_on() noexcept;
+    bool spin(std::unique_lock<std::mutex>& lock, waiter& who) noexcept;
+    void pass_role() noexcept;
     void wake_background() noexcept;
     void interrupt() noexcept;
 
@@ -105,9 +105,9 @@ class threaded_driver final : public runtime::driver {
     machinery& driven_;
     boost::asio::io_context& io_;  // never runs out of work
 
-    alarm alarm_;
+    wake_event interrupt_;
     std::vector<source> sources_;
-    std::vector<pollfd> polled_;  // the alarm, the sources, and perhaps the timer
+    std::vector<pollfd> polled_;  // the event, the sources, and perhaps the timer
     bool polling_ = false;
 
     bool driving_ = false;
@@ -116,14 +116,15 @@ class threaded_driver final : public runtime::driver {
     std::thread::id expected_{};   // has promised to wait
     bool left_to_caller_ = false;  // some timer, since the last caller left
     boost::intrusive::list<waiter> sleepers_;
-    crowd crowd_;
-    std::vector<std::shared_ptr<bell>> to_ring_;  // of callers whose operations are finished
-    bool ringing_ = false;
-    bool interrupted_ = false;     // while it rang
+    spin_policy spinning_;
+    std::vector<std::shared_ptr<futex_parker>>
+        to_unpark_;  // of callers whose operations are finished
+    bool unparking_ = false;
+    bool interrupted_ = false;     // while it unparked
     waiter* successor_ = nullptr;  // a sleeper that was woken to drive, and has not begun yet
 
     std::thread background_;
-    alarm call_;        // of the background thread, while it rests
+    wake_event call_;   // of the background thread, while it rests
     wake_timer timer_;  // of the background thread, whatever it waits for
     std::unique_ptr<timer_watch> timer_watch_;
     bool resting_ = false;

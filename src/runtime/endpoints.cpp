@@ -10,7 +10,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "net/url.hpp"
-#include "runtime/failures.hpp"
+#include "runtime/operations/failures.hpp"
 #include "runtime/plan.hpp"
 
 namespace holdfast::runtime {

@@ -4,18 +4,18 @@
 #include <system_error>
 #include <utility>
 
-#include "fork_guard.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "kinds/table.hpp"
-#include "runtime/farewell.hpp"
-#include "runtime/heartbeat.hpp"
-#include "runtime/hold.hpp"
+#include "platform/fork_guard.hpp"
+#include "runtime/operations/drain.hpp"
+#include "runtime/operations/heartbeat.hpp"
+#include "runtime/operations/hold.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-constexpr core::duration longest_farewell = std::chrono::milliseconds(100);
+constexpr core::duration longest_drain = std::chrono::milliseconds(100);
 constexpr std::size_t first_holds = 16;
 constexpr int silence_factor = 3;  // unanswered for so many node timeouts: the server is gone
 
@@ -39,7 +39,7 @@ engine::engine(std::shared_ptr<environment> around, resolved what, net::purpose 
     }
     timers_.enroll();  // for what is owed
     if (nodes_.size() == 1) {
-        roll_call_.stop();  // it has nobody to be mistaken for
+        membership_check_.stop();  // it has nobody to be mistaken for
     } else {
         timers_.enroll();
     }
@@ -79,8 +79,8 @@ void engine::close() noexcept {
         auto held = lock();
         if (stage_ != stage::open) return;
         stage_ = stage::closing;
-        rooms_.abort_all();
-        debts_.pay_now(now());
+        queues_.abort_all();
+        owed_.retry_now(now());
         hear_out(held);
         stage_ = stage::closed;
         fail_everything();
@@ -96,7 +96,7 @@ void engine::hear_out(std::unique_lock<std::mutex>& lock) noexcept {
         if (node->has_unsent() || node->answers_on_their_way()) owing.insert(index_of(*node));
     }
     try {
-        farewell::wait(*this, owing, now() + longest_farewell, lock);
+        drain::wait(*this, owing, now() + longest_drain, lock);
     } catch (const std::bad_alloc&) {
         flush();  // without hearing what comes of it
     }
@@ -105,11 +105,11 @@ void engine::hear_out(std::unique_lock<std::mutex>& lock) noexcept {
 void engine::fail_everything() noexcept {
     const auto now = this->now();
     if (heartbeat_) heartbeat_->stop();
-    debts_.stop();
+    owed_.stop();
     auto why = net::no_answer("the client was closed");
     why.code = errc::closed;
     for (const auto& node : nodes_) node->close(why);
-    roll_call_.end(now);  // whoever waits there is told by the nodes
+    membership_check_.end(now);  // whoever waits there is told by the nodes
     for (auto left = holds_.size(); left > 0; --left) holds_[left - 1]->lose(now);
 }
 
@@ -242,8 +242,8 @@ void engine::on_ready(net::node& which) {
     tell_of_quarantine(which, now);
     bar_conflicts();
     if (heartbeat_) heartbeat_->start(now);
-    debts_.pay(index_of(which), now);
-    roll_call_.heard();
+    owed_.retry(index_of(which), now);
+    membership_check_.heard();
 }
 
 void engine::tell_of_quarantine(net::node& which, core::time_point now) {
@@ -257,7 +257,7 @@ void engine::tell_of_quarantine(net::node& which, core::time_point now) {
 
 // What the server would have told us meanwhile is lost: look again, behind our own releases, since
 // it does not tell us of what we delete ourselves.
-void engine::on_caught_up(net::node& which) { rooms_.told_all(index_of(which), now()); }
+void engine::on_caught_up(net::node& which) { queues_.notified_all(index_of(which), now()); }
 
 // Two votes of one server are one vote. Until somebody mends the list, nobody gets a lock by it:
 // a server that is away for the moment is the one that it was.
@@ -279,7 +279,7 @@ void engine::bar_conflicts() {
 
 void engine::on_down(net::node& which, const net::failure& why) noexcept {
     log_of(index_of(which), log_level::warning, "disconnected", why.message);
-    roll_call_.heard();
+    membership_check_.heard();
     driver_->attend_by(which.wake_at());
 }
 
@@ -298,7 +298,7 @@ void engine::on_push(net::node& which, resp::view message) {
     const auto now = this->now();
     for (const auto key : *keys) {
         const auto lock = kinds::woken_by(key.text());
-        if (!lock.empty()) rooms_.told(lock, index_of(which), now);
+        if (!lock.empty()) queues_.notified(lock, index_of(which), now);
     }
 }
 

@@ -11,15 +11,15 @@
 #include "holdfast/options.hpp"
 #include "holdfast/statistics.hpp"
 #include "net/node.hpp"
-#include "runtime/debts.hpp"
+#include "runtime/driving/environment.hpp"
+#include "runtime/driving/timer_queue.hpp"
 #include "runtime/electorate.hpp"
 #include "runtime/endpoints.hpp"
-#include "runtime/environment.hpp"
+#include "runtime/operations/membership_check.hpp"
+#include "runtime/operations/release_retries.hpp"
 #include "runtime/owner_token.hpp"
 #include "runtime/plan.hpp"
-#include "runtime/roll_call.hpp"
-#include "runtime/rooms.hpp"
-#include "runtime/timer_queue.hpp"
+#include "runtime/waiting/wait_queues.hpp"
 
 namespace holdfast::runtime {
 
@@ -32,7 +32,7 @@ inline core::node_index node_of(net::exchange::tag request) {
 }
 inline core::node_index voter_of(net::exchange::tag request) { return node_of(request); }
 
-/// What all operations of one client share: its nodes, its timers, its waiting rooms, its lock.
+/// What all operations of one client share: its nodes, its timers, its wait queues, its lock.
 ///
 /// Unless said otherwise, members are called with the lock held: lock() gives it.
 class engine final : private driver::machinery,
@@ -85,9 +85,9 @@ class engine final : private driver::machinery,
     void withdraw_timer() noexcept { timers_.withdraw(); }
 
     driver& driving() { return *driver_; }
-    rooms& waiting() { return rooms_; }
-    debts& owed() { return debts_; }
-    runtime::roll_call& roll_call() { return roll_call_; }
+    wait_queues& queues() { return queues_; }
+    release_retries& owed() { return owed_; }
+    runtime::membership_check& membership_check() { return membership_check_; }
     entropy& chance_source() { return entropy_; }
     /// For what chance only has to part from others.
     std::uint64_t chance() noexcept override;
@@ -154,14 +154,14 @@ class engine final : private driver::machinery,
 
     std::shared_ptr<environment> environment_;
     timer_queue timers_;
-    rooms rooms_;
+    wait_queues queues_;
     entropy entropy_{*environment_};
     std::string signature_ = environment_->signature();  // a forked child has an engine of its own
     holdfast::statistics statistics_;
     core::local_id last_id_ = 0;
     std::size_t unattended_ = 0;
-    debts debts_{*this};
-    runtime::roll_call roll_call_{*this};
+    release_retries owed_{*this};
+    runtime::membership_check membership_check_{*this};
     std::vector<hold*> holds_;
 
     std::unique_ptr<heartbeat> heartbeat_;

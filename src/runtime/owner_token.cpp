@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "holdfast/detail/utf8.hpp"
-#include "runtime/environment.hpp"
+#include "runtime/driving/environment.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -40,7 +40,7 @@ void entropy::hex(char* out, std::size_t digits) {
 }
 
 // Colons separate the fields, and a token is shown to people, in logs and on terminals.
-std::string plain(std::string text) {
+std::string readable(std::string text) {
     for (std::size_t at = 0; at < text.size();) {
         const auto length = detail::printable_length(std::string_view(text).substr(at));
         if (length == 0 || text[at] == ':') text[at] = '_';

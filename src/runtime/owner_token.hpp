@@ -30,7 +30,7 @@ class entropy {
 
 /// The text, with what would confuse a reader of the token replaced by `_`: colons, and every byte
 /// of what cannot be shown (detail::printable_length).
-std::string plain(std::string text);
+std::string readable(std::string text);
 
 /// `hf1:<40 hex digits>`, the signature of the environment and the label: unguessable, and readable
 /// by whoever wonders.

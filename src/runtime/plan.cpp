@@ -4,7 +4,7 @@
 
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
-#include "runtime/failures.hpp"
+#include "runtime/operations/failures.hpp"
 #include "runtime/owner_token.hpp"
 
 namespace holdfast::runtime {
@@ -107,7 +107,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->max_hold = how.max_hold;
     result->renewing = how.renew;
     result->await_release = how.await_release;
-    result->label = plain(how.label.empty() ? client.label : std::string(how.label.view()));
+    result->label = readable(how.label.empty() ? client.label : std::string(how.label.view()));
     return result;
 }
 

@@ -58,7 +58,7 @@ void check_order_of(evidence& with, const evidence::lane& by_acquired) {
 /// Writes that began from the same version: all but one of them are lost.
 using rivals = std::vector<const write*>;
 
-std::map<std::string, rivals> rivals_of(const account& all) {
+std::map<std::string, rivals> contention_of(const account& all) {
     std::map<std::string, bool> was_read;
     for (const write& each : all.writes) was_read[each.where + ' ' + each.base] = true;
     std::map<std::string, rivals> by_base;
@@ -127,7 +127,7 @@ void check_updates(evidence& with) {
         if (each.state != write_state::accepted) continue;
         ++(is_fenced(each) ? with.found().fenced_updates : with.found().plain_updates);
     }
-    for (const auto& [base, all] : rivals_of(with.facts())) {
+    for (const auto& [base, all] : contention_of(with.facts())) {
         if (all.size() < 2) continue;
         if (is_fenced(*all.front())) {
             with.accuse(rule::fenced_update, all.back()->done,

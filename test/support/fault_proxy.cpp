@@ -218,8 +218,8 @@ void fault_proxy::engine::sever(proxied_connection& connection) {
 }
 
 void fault_proxy::engine::add(const proxied_connection& connection, proxy_counters& total) {
-    total.bytes_to_server += connection.to_server.passed_on();
-    total.bytes_to_client += connection.to_client.passed_on();
+    total.bytes_to_server += connection.to_server.handed_off();
+    total.bytes_to_client += connection.to_client.handed_off();
 }
 
 void fault_proxy::engine::sweep() {

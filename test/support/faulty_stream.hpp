@@ -48,7 +48,7 @@ class faulty_stream {
     std::optional<time_point> next_due() const;
     bool finished() const { return finished_; }
 
-    std::size_t passed_on() const { return passed_on_; }
+    std::size_t handed_off() const { return passed_on_; }
 
   private:
     enum class ending { none, orderly, reset };

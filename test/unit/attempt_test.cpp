@@ -1,4 +1,4 @@
-#include "runtime/attempt.hpp"
+#include "runtime/operations/attempt.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,13 +102,13 @@ TEST(attempt, that_listens_is_told_and_says_whether_it_will_be) {
     with.server().put("key", "somebody", 5s);
     EXPECT_EQ(with.run({}, {.listens = true}), verdict::contended);
     EXPECT_EQ(with.server().count("CACHING"), 1);
-    EXPECT_TRUE(with.made->rival().tracked);
+    EXPECT_TRUE(with.made->summary().tracked);
 
     try_out deaf;
     deaf.server().answer("TRACKING", "-ERR unknown subcommand\r\n");
     deaf.server().put("key", "somebody", 5s);
     EXPECT_EQ(deaf.run({}, {.listens = true}), verdict::contended);
-    EXPECT_FALSE(deaf.made->rival().tracked);
+    EXPECT_FALSE(deaf.made->summary().tracked);
 }
 
 TEST(attempt, without_fencing_is_one_plain_command) {

@@ -24,10 +24,10 @@ constexpr decision finish{.what = action::finish};
 constexpr decision until_limit{.wake_at = limit};
 constexpr decision ignored{};
 
-constexpr rival tracked_for_a_second{.remaining = 1s, .tracked = true};
-constexpr rival tracked_for_ever{.tracked = true};
-constexpr rival untracked{};
-constexpr rival split_vote{.remaining = 1s, .tracked = true, .split = true};
+constexpr denial_summary tracked_for_a_second{.remaining = 1s, .tracked = true};
+constexpr denial_summary tracked_for_ever{.tracked = true};
+constexpr denial_summary untracked{};
+constexpr denial_summary split_vote{.remaining = 1s, .tracked = true, .split = true};
 
 constexpr decision sleep_until(time_point when) { return {.wake_at = when}; }
 
@@ -46,7 +46,7 @@ contend attempting(const contend::config& settings) {
 contend attempting(std::size_t count = 1) { return attempting(config_for(count)); }
 
 /// Denied at 1 s.
-contend waiting(std::size_t count = 1, rival other = tracked_for_a_second) {
+contend waiting(std::size_t count = 1, denial_summary other = tracked_for_a_second) {
     auto machine = attempting(count);
     machine.step(attempted{verdict::contended, other}, at(1s), no_jitter);
     return machine;
@@ -66,7 +66,7 @@ TEST(contend, lets_others_go_first_for_a_while_when_asked_to) {
     auto machine = idle();
     const contend::turn polite{.others = {.known = true}, .pause = 1ms};
     EXPECT_EQ(machine.step(polite, at(0s), no_jitter), sleep_until(at(1ms)));
-    EXPECT_EQ(machine.step(contend::told{{0}}, at(500us), no_jitter), sleep_until(at(1ms)));
+    EXPECT_EQ(machine.step(contend::notified{{0}}, at(500us), no_jitter), sleep_until(at(1ms)));
     EXPECT_EQ(machine.step(contend::tick{}, at(1ms), no_jitter), attempt);
 }
 
@@ -89,7 +89,8 @@ TEST(contend, who_has_just_had_the_lock_gives_way_to_known_rivals) {
     auto machine = idle();
     const contend::turn back_again{.others = {.known = true}, .head_start = 200us};
     EXPECT_EQ(machine.step(back_again, at(0s), no_jitter), sleep_until(at(200us)));
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(100us), no_jitter), sleep_until(at(200us)));
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(100us), no_jitter),
+              sleep_until(at(200us)));
     EXPECT_EQ(machine.step(contend::tick{}, at(200us), no_jitter), attempt);
 }
 
@@ -124,17 +125,17 @@ TEST(contend, does_not_stay_away_from_a_quorum_where_chance_parts_those_who_are_
 
 TEST(contend, who_is_told_asks_at_once_and_not_to_be_told_again_if_the_lock_is_held_briefly) {
     auto machine = listening(at(1s));
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1s + 1ms), no_jitter), quiet_attempt);
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1s + 1ms), no_jitter), quiet_attempt);
 }
 
 TEST(contend, who_lost_a_race_stays_away_and_comes_back_to_be_told) {
     auto machine = listening(at(1s));
-    machine.step(contend::told{node(0)}, at(1s + 1ms), no_jitter);
-    const auto back = at(1s + 1ms + rivalry::step * 3 / 4);
+    machine.step(contend::notified{node(0)}, at(1s + 1ms), no_jitter);
+    const auto back = at(1s + 1ms + contention::step * 3 / 4);
     EXPECT_EQ(
         machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s + 1ms), no_jitter),
         sleep_until(back));
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1s + 1ms), no_jitter), sleep_until(back));
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1s + 1ms), no_jitter), sleep_until(back));
     EXPECT_EQ(machine.step(contend::tick{}, back, no_jitter), attempt);
     EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, back, no_jitter),
               sleep_until(back + 1s + 1ms))
@@ -146,23 +147,23 @@ TEST(contend, stays_away_longer_after_every_race_that_it_lost_but_never_for_long
     auto now = at(1s);
     auto away = 0ns;
     for (int lost = 0; lost < 30; ++lost) {
-        machine.step(contend::told{node(0)}, now, no_jitter);
+        machine.step(contend::notified{node(0)}, now, no_jitter);
         const auto next =
             machine.step(attempted{verdict::contended, tracked_for_a_second}, now, no_jitter);
         EXPECT_GE(next.wake_at - now, away);
         away = next.wake_at - now;
-        EXPECT_LE(away, rivalry::longest);
+        EXPECT_LE(away, contention::longest);
         now = next.wake_at;
         machine.step(contend::tick{}, now, no_jitter);
         machine.step(attempted{verdict::contended, tracked_for_a_second}, now, no_jitter);
     }
-    EXPECT_EQ(away, rivalry::longest * 3 / 4);
+    EXPECT_EQ(away, contention::longest * 3 / 4);
 }
 
 TEST(contend, goes_on_to_be_told_where_the_lock_is_held_for_long) {
     auto machine = listening(at(1s));
-    const auto told = at(1s + rivalry::longest);
-    EXPECT_EQ(machine.step(contend::told{node(0)}, told, no_jitter), attempt);
+    const auto told = at(1s + contention::longest);
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, told, no_jitter), attempt);
     EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, told, no_jitter),
               sleep_until(told + 1s + 1ms));
     EXPECT_EQ(machine.met({}).spread, 0s);
@@ -170,16 +171,16 @@ TEST(contend, goes_on_to_be_told_where_the_lock_is_held_for_long) {
 
 TEST(contend, remembers_how_it_won_for_the_next_caller) {
     auto raced = listening(at(1s));
-    raced.step(contend::told{node(0)}, at(1s), no_jitter);
+    raced.step(contend::notified{node(0)}, at(1s), no_jitter);
     raced.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
     raced.step(contend::tick{}, at(2s), no_jitter);
     auto found_free = raced;
     raced.step(attempted{verdict::contended, tracked_for_a_second}, at(2s), no_jitter);
-    raced.step(contend::told{node(0)}, at(2s), no_jitter);
-    const estate gained{.token = token(7), .heirs = 2};
+    raced.step(contend::notified{node(0)}, at(2s), no_jitter);
+    const grant gained{.token = token(7), .hand_offs_left = 2};
     EXPECT_EQ(raced.met(gained),
-              (rivalry{.known = true, .spread = rivalry::step, .last = token(9)}));
-    EXPECT_EQ(found_free.met(gained).spread, rivalry::step * 3 / 4);
+              (contention{.known = true, .spread = contention::step, .last = token(9)}));
+    EXPECT_EQ(found_free.met(gained).spread, contention::step * 3 / 4);
 }
 
 TEST(contend, remembers_what_was_known_before_it_came) {
@@ -187,14 +188,14 @@ TEST(contend, remembers_what_was_known_before_it_came) {
     machine.step(contend::turn{.others = {.known = true, .last = token(6), .in_vain = 2}}, at(0s),
                  no_jitter);
     EXPECT_EQ(machine.met({.token = token(7)}),
-              (rivalry{.known = true, .last = token(7), .in_vain = 3}));
+              (contention{.known = true, .last = token(7), .in_vain = 3}));
 }
 
 TEST(contend, holds_what_it_inherits_whether_it_stands_in_line_or_waits) {
     for (auto machine : {idle(), waiting(), waiting(5)}) {
-        EXPECT_EQ(machine.step(contend::inherited{}, at(2s), no_jitter), finish);
+        EXPECT_EQ(machine.step(contend::handed_off{}, at(2s), no_jitter), finish);
         EXPECT_EQ(machine.outcome(), verdict::held);
-        EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), no_jitter), ignored);
+        EXPECT_EQ(machine.step(contend::notified{{0}}, at(2s), no_jitter), ignored);
     }
 }
 
@@ -230,7 +231,7 @@ TEST(contend, never_asks_to_be_told_when_it_does_not_wait) {
 
 TEST(contend, is_not_hastened_while_it_stands_in_the_local_line) {
     auto machine = idle();
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(0s), no_jitter), until_limit);
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(0s), no_jitter), until_limit);
     EXPECT_EQ(machine.step(contend::tick{}, limit - 1ns, no_jitter), until_limit);
     EXPECT_EQ(machine.current(), state::idle);
 }
@@ -294,7 +295,7 @@ TEST(contend, looks_soon_after_an_expiry_that_is_due_now) {
 }
 
 TEST(contend, has_a_net_for_the_case_that_the_word_is_lost) {
-    for (const auto& other : {rival{.remaining = 1h, .tracked = true}, tracked_for_ever}) {
+    for (const auto& other : {denial_summary{.remaining = 1h, .tracked = true}, tracked_for_ever}) {
         auto machine = attempting();
         EXPECT_EQ(machine.step(attempted{verdict::contended, other}, at(1s), no_jitter),
                   sleep_until(at(6s)));
@@ -303,7 +304,7 @@ TEST(contend, has_a_net_for_the_case_that_the_word_is_lost) {
 
 TEST(contend, wakes_at_the_expiry_up_to_the_net_exactly) {
     auto machine = attempting();
-    const rival other{.remaining = 5s - 1ms - 1ns, .tracked = true};
+    const denial_summary other{.remaining = 5s - 1ms - 1ns, .tracked = true};
     EXPECT_EQ(machine.step(attempted{verdict::contended, other}, at(1s), no_jitter),
               sleep_until(at(6s - 1ns)));
 }
@@ -343,7 +344,7 @@ TEST(contend, attempts_again_at_once_if_a_majority_told_while_it_attempted) {
     for (const std::size_t count : {1U, 3U, 5U, 7U}) {
         auto machine = attempting(count);
         for (std::size_t i = 0; i < majority(count); ++i) {
-            EXPECT_EQ(machine.step(contend::told{node(i)}, at(1s), no_jitter), until_limit);
+            EXPECT_EQ(machine.step(contend::notified{node(i)}, at(1s), no_jitter), until_limit);
         }
         EXPECT_EQ(
             machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter),
@@ -357,8 +358,8 @@ TEST(contend, attempts_again_at_once_if_a_majority_told_while_it_attempted) {
 
 TEST(contend, attempts_soon_if_a_minority_told_while_it_attempted) {
     auto machine = attempting(3);
-    machine.step(contend::told{node(2)}, at(1s), no_jitter);
-    machine.step(contend::told{node(2)}, at(1s), no_jitter);
+    machine.step(contend::notified{node(2)}, at(1s), no_jitter);
+    machine.step(contend::notified{node(2)}, at(1s), no_jitter);
     EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), 999'999),
               sleep_until(at(1s + 2ms - 1ns)));
 }
@@ -380,7 +381,7 @@ TEST(contend, gives_up_in_the_middle_of_an_attempt_when_its_time_is_over) {
 TEST(contend, gives_up_in_the_middle_of_a_later_attempt_with_what_the_last_one_met) {
     auto machine = attempting();
     machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
-    EXPECT_EQ(machine.step(contend::told{{0}}, at(2s), no_jitter), attempt);
+    EXPECT_EQ(machine.step(contend::notified{{0}}, at(2s), no_jitter), attempt);
     EXPECT_EQ(machine.step(contend::tick{}, limit, no_jitter), finish);
     EXPECT_EQ(machine.outcome(), verdict::contended);
 }
@@ -407,21 +408,21 @@ TEST(contend, attempts_as_soon_as_a_majority_has_told) {
     for (const std::size_t count : {1U, 3U, 5U, 7U}) {
         auto machine = waiting(count);
         for (std::size_t i = 0; i + 1 < majority(count); ++i) {
-            EXPECT_EQ(machine.step(contend::told{node(i)}, at(1s), no_jitter),
+            EXPECT_EQ(machine.step(contend::notified{node(i)}, at(1s), no_jitter),
                       sleep_until(at(1s + 1ms)));
-            EXPECT_EQ(machine.step(contend::told{node(i)}, at(1s), no_jitter),
+            EXPECT_EQ(machine.step(contend::notified{node(i)}, at(1s), no_jitter),
                       sleep_until(at(1s + 1ms)));
         }
-        EXPECT_EQ(machine.step(contend::told{node(count - 1)}, at(1s), no_jitter),
+        EXPECT_EQ(machine.step(contend::notified{node(count - 1)}, at(1s), no_jitter),
                   count == 1 ? quiet_attempt : attempt);
     }
 }
 
 TEST(contend, attempts_soon_after_the_first_word_if_no_other_follows) {
     auto machine = waiting(3);
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1100ms), 999'999),
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1100ms), 999'999),
               sleep_until(at(1102ms - 1ns)));
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1101ms), 999'999),
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1101ms), 999'999),
               sleep_until(at(1102ms - 1ns)));
     EXPECT_EQ(machine.step(contend::tick{}, at(1102ms - 2ns), no_jitter),
               sleep_until(at(1102ms - 1ns)));
@@ -430,8 +431,9 @@ TEST(contend, attempts_soon_after_the_first_word_if_no_other_follows) {
 
 TEST(contend, is_not_delayed_by_a_word_that_comes_just_before_it_would_have_woken) {
     auto machine = waiting(3);
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(2s), no_jitter), sleep_until(at(2s + 1ms)));
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(2s + 500us), no_jitter),
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(2s), no_jitter),
+              sleep_until(at(2s + 1ms)));
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(2s + 500us), no_jitter),
               sleep_until(at(2s + 1ms)));
 }
 
@@ -481,13 +483,13 @@ TEST(contend, steps_back_for_longer_and_longer_after_split_votes) {
 
 TEST(contend, is_not_hastened_by_rivals_that_step_back_from_a_split_vote) {
     auto machine = attempting(3);
-    machine.step(contend::told{node(0)}, at(1s), no_jitter);
-    machine.step(contend::told{node(1)}, at(1s), no_jitter);
+    machine.step(contend::notified{node(0)}, at(1s), no_jitter);
+    machine.step(contend::notified{node(1)}, at(1s), no_jitter);
     const auto wake = at(1s + 2ms - 1ns);
     EXPECT_EQ(machine.step(attempted{verdict::contended, split_vote}, at(1s), 999'999),
               sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1s), no_jitter), sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::told{node(2)}, at(1s), no_jitter), sleep_until(wake));
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1s), no_jitter), sleep_until(wake));
+    EXPECT_EQ(machine.step(contend::notified{node(2)}, at(1s), no_jitter), sleep_until(wake));
     EXPECT_EQ(machine.step(contend::tick{}, wake, no_jitter), attempt);
 }
 
@@ -495,8 +497,8 @@ TEST(contend, can_be_told_again_once_somebody_holds_after_a_split_vote) {
     auto machine = waiting(3, split_vote);
     machine.step(contend::tick{}, at(1s + 1ms), no_jitter);
     machine.step(attempted{verdict::contended, tracked_for_a_second}, at(2s), no_jitter);
-    machine.step(contend::told{node(0)}, at(2s), no_jitter);
-    EXPECT_EQ(machine.step(contend::told{node(1)}, at(2s), no_jitter), attempt);
+    machine.step(contend::notified{node(0)}, at(2s), no_jitter);
+    EXPECT_EQ(machine.step(contend::notified{node(1)}, at(2s), no_jitter), attempt);
 }
 
 TEST(contend, parts_from_rivals_that_are_told_at_the_same_moment_once_the_vote_was_split) {
@@ -505,10 +507,10 @@ TEST(contend, parts_from_rivals_that_are_told_at_the_same_moment_once_the_vote_w
     machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter);
     machine.step(contend::tick{}, at(3s), no_jitter);
     machine.step(attempted{verdict::contended, tracked_for_a_second}, at(3s), no_jitter);
-    machine.step(contend::told{node(0)}, at(3s), no_jitter);
+    machine.step(contend::notified{node(0)}, at(3s), no_jitter);
     const auto wake = at(3s + 3500us - 1ns);
-    EXPECT_EQ(machine.step(contend::told{node(1)}, at(3s), 3'499'999), sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::told{node(2)}, at(3s), no_jitter), sleep_until(wake));
+    EXPECT_EQ(machine.step(contend::notified{node(1)}, at(3s), 3'499'999), sleep_until(wake));
+    EXPECT_EQ(machine.step(contend::notified{node(2)}, at(3s), no_jitter), sleep_until(wake));
     EXPECT_EQ(machine.step(contend::tick{}, wake, no_jitter), attempt);
 }
 
@@ -518,7 +520,8 @@ TEST(contend, takes_no_notice_of_a_minority_once_the_vote_was_split) {
     machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter);
     machine.step(contend::tick{}, at(3s), no_jitter);
     machine.step(attempted{verdict::contended, tracked_for_a_second}, at(3s), no_jitter);
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(3s), no_jitter), sleep_until(at(4s + 1ms)));
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(3s), no_jitter),
+              sleep_until(at(4s + 1ms)));
 }
 
 TEST(contend, steps_back_for_no_longer_than_parts_a_crowd) {
@@ -535,8 +538,8 @@ TEST(contend, can_be_told_again_after_an_outage_that_followed_a_split_vote) {
     auto machine = waiting(3, split_vote);
     machine.step(contend::tick{}, at(1s + 1ms), no_jitter);
     machine.step(attempted{verdict::unreachable}, at(2s), no_jitter);
-    machine.step(contend::told{node(0)}, at(2s), no_jitter);
-    EXPECT_EQ(machine.step(contend::told{node(1)}, at(2s), no_jitter), attempt);
+    machine.step(contend::notified{node(0)}, at(2s), no_jitter);
+    EXPECT_EQ(machine.step(contend::notified{node(1)}, at(2s), no_jitter), attempt);
 }
 
 // Outages.
@@ -630,7 +633,7 @@ TEST(contend, ignores_everything_once_done) {
     machine.step(contend::cancelled{}, at(1s), no_jitter);
     EXPECT_EQ(machine.step(contend::turn{}, at(1s), no_jitter), ignored);
     EXPECT_EQ(machine.step(attempted{verdict::held}, at(1s), no_jitter), ignored);
-    EXPECT_EQ(machine.step(contend::told{node(0)}, at(1s), no_jitter), ignored);
+    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1s), no_jitter), ignored);
     EXPECT_EQ(machine.step(contend::tick{}, limit, no_jitter), ignored);
     EXPECT_EQ(machine.step(contend::cancelled{}, at(1s), no_jitter), ignored);
     EXPECT_EQ(machine.current(), state::done);
@@ -668,15 +671,15 @@ TEST(contend, always_comes_to_an_end_by_its_limit) {
                 next = machine.step(contend::tick{}, now, chance);
             } else if (kind == 1) {
                 now += 1ms * *rc::gen::inRange(0, 100);
-                next = machine.step(contend::told{node(chance % count)}, now, chance);
+                next = machine.step(contend::notified{node(chance % count)}, now, chance);
             } else if (kind == 2) {
                 next = machine.step(contend::tick{}, now, chance);
             } else {
                 now += 1ms * *rc::gen::inRange(1, 1000);
                 const auto how = *rc::gen::element(verdict::contended, verdict::unreachable);
-                const rival other{.remaining = 1ms * *rc::gen::inRange(-1, 30'000),
-                                  .tracked = *rc::gen::arbitrary<bool>(),
-                                  .split = count > 1 && *rc::gen::arbitrary<bool>()};
+                const denial_summary other{.remaining = 1ms * *rc::gen::inRange(-1, 30'000),
+                                           .tracked = *rc::gen::arbitrary<bool>(),
+                                           .split = count > 1 && *rc::gen::arbitrary<bool>()};
                 next = machine.step(attempted{how, other}, now, chance);
             }
             if (next.what == action::attempt) {

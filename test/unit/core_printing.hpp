@@ -8,9 +8,9 @@
 #include "core/acquire.hpp"
 #include "core/contend.hpp"
 #include "core/judge.hpp"
-#include "core/keeper.hpp"
 #include "core/release.hpp"
 #include "core/renew.hpp"
+#include "core/watchdog.hpp"
 
 /// How the values of the core look when an expectation fails.
 namespace holdfast {
@@ -83,19 +83,19 @@ inline std::ostream& operator<<(std::ostream& out, const release::actions& value
                << (value.decided ? ", decided" : ", undecided");
 }
 
-inline std::ostream& operator<<(std::ostream& out, keeper::state value) {
+inline std::ostream& operator<<(std::ostream& out, watchdog::state value) {
     return print_name<4>(out, value, {"held", "announced", "lost", "closed"});
 }
 
-inline std::ostream& operator<<(std::ostream& out, keeper::action value) {
+inline std::ostream& operator<<(std::ostream& out, watchdog::action value) {
     return print_name<4>(out, value, {"none", "renew", "announce", "lose"});
 }
 
-inline std::ostream& operator<<(std::ostream& out, const keeper::decision& value) {
+inline std::ostream& operator<<(std::ostream& out, const watchdog::decision& value) {
     return out << value.what << ", ttl " << value.ttl.count() << "ns, wake " << value.wake_at;
 }
 
-inline std::ostream& operator<<(std::ostream& out, const rival& value) {
+inline std::ostream& operator<<(std::ostream& out, const denial_summary& value) {
     return out << value.remaining.count() << "ns left" << (value.tracked ? ", tracked" : "")
                << (value.split ? ", split" : "");
 }

@@ -1,4 +1,4 @@
-#include "runtime/environment.hpp"
+#include "runtime/driving/environment.hpp"
 
 #include <gtest/gtest.h>
 

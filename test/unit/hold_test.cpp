@@ -1,4 +1,4 @@
-#include "runtime/hold.hpp"
+#include "runtime/operations/hold.hpp"
 
 #include <gtest/gtest.h>
 

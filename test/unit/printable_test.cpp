@@ -10,37 +10,37 @@
 namespace holdfast {
 namespace {
 
-using runtime::plain;
+using runtime::readable;
 
 TEST(labels, keep_what_people_can_read) {
     for (const char* label : {"nightly run", "caf\xc3\xa9", "\xe6\x97\xa5\xe6\x9c\xac",
                               "\xf0\x9f\x94\x92 deploy", "\xc2\xa0", "~"}) {
-        EXPECT_EQ(plain(label), label);
+        EXPECT_EQ(readable(label), label);
     }
 }
 
 TEST(labels, lose_colons_and_what_a_terminal_would_obey) {
-    EXPECT_EQ(plain("a:b\x1b[31m\x7f\n"), "a_b_[31m__");
-    EXPECT_EQ(plain("C1 as UTF-8: \xc2\x9b"
-                    "31m"),
+    EXPECT_EQ(readable("a:b\x1b[31m\x7f\n"), "a_b_[31m__");
+    EXPECT_EQ(readable("C1 as UTF-8: \xc2\x9b"
+                       "31m"),
               "C1 as UTF-8_ __31m");
-    EXPECT_EQ(plain("C1 as a byte \x9b"
-                    "31m"),
+    EXPECT_EQ(readable("C1 as a byte \x9b"
+                       "31m"),
               "C1 as a byte _31m");
-    EXPECT_EQ(plain("cut off \xe2\x80"), "cut off __");
+    EXPECT_EQ(readable("cut off \xe2\x80"), "cut off __");
 }
 
 TEST(labels, lose_what_turns_text_around) {
     for (const char* turn : {"\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9",
                              "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
-        EXPECT_EQ(plain(turn), "___");
+        EXPECT_EQ(readable(turn), "___");
     }
-    EXPECT_EQ(plain("\xd8\x9c"), "__");
+    EXPECT_EQ(readable("\xd8\x9c"), "__");
 }
 
 TEST(labels, hold_nothing_else_whatever_was_given) {
     EXPECT_TRUE(rc::check([](const std::string& given) {
-        const auto kept = plain(given);
+        const auto kept = readable(given);
         RC_ASSERT(kept.size() == given.size());
         std::string_view rest = kept;
         while (!rest.empty()) {
@@ -48,7 +48,7 @@ TEST(labels, hold_nothing_else_whatever_was_given) {
             RC_ASSERT(length > 0U && rest.front() != ':');
             rest.remove_prefix(length);
         }
-        RC_ASSERT(plain(kept) == kept);
+        RC_ASSERT(readable(kept) == kept);
     }));
 }
 

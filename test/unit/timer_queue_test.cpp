@@ -1,4 +1,4 @@
-#include "runtime/timer_queue.hpp"
+#include "runtime/driving/timer_queue.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -64,7 +64,7 @@ class asker final : public net::exchange {
                                    by_text ? script.text : script.sha1, "1", name, "me"});
     }
     [[nodiscard]] bool wanted(tag) const override { return still_wanted; }
-    [[nodiscard]] bool asks_to_be_told(tag) const override { return told_; }
+    [[nodiscard]] bool asks_for_notification(tag) const override { return told_; }
     [[nodiscard]] bool asks_for_vote(tag) const override { return vote_; }
     [[nodiscard]] bool asks_for_token(tag) const override { return token_; }
     void answered(tag request, std::string_view reply) override {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "access.hpp"
-#include "runtime/acquisition.hpp"
+#include "api/access.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/operations/acquiring.hpp"
 #include "unit/support/world.hpp"
 
 namespace holdfast::testing {
@@ -17,7 +17,7 @@ struct pending_result {
     bool done = false;
     acquisition made{};  // a lease, or who has the lock
     std::optional<net::failure> failed{};
-    boost::intrusive_ptr<runtime::acquisition> operation{};
+    boost::intrusive_ptr<runtime::acquiring> operation{};
 };
 
 /// A client as it ships, but for its environment: all that is asynchronous in it, without threads.
@@ -41,17 +41,17 @@ class client_in_memory {
         engine->begin_unattended();
         const auto now = engine->now();
         result->operation =
-            new runtime::acquisition(engine,
-                                     {.what = runtime::make_plan(engine->settings(), key, how),
-                                      .waits = waits,
-                                      .give_up_at = give_up_at},
-                                     [this, result](runtime::acquisition& over) {
-                                         engine->end_unattended();
-                                         auto came = over.take_result();
-                                         result->failed = came.failed;
-                                         result->made = detail::access::make(std::move(came));
-                                         result->done = true;
-                                     });
+            new runtime::acquiring(engine,
+                                   {.what = runtime::make_plan(engine->settings(), key, how),
+                                    .waits = waits,
+                                    .give_up_at = give_up_at},
+                                   [this, result](runtime::acquiring& over) {
+                                       engine->end_unattended();
+                                       auto came = over.take_result();
+                                       result->failed = came.failed;
+                                       result->made = detail::access::make(std::move(came));
+                                       result->done = true;
+                                   });
         result->operation->start(now);
         engine->submit();
         engine->driving().attend_by(now);
@@ -73,9 +73,9 @@ class client_in_memory {
         auto lock = engine->lock();
         engine->driving().require_background();
         const auto now = engine->now();
-        const boost::intrusive_ptr<runtime::acquisition> operation(new runtime::acquisition(
+        const boost::intrusive_ptr<runtime::acquiring> operation(new runtime::acquiring(
             engine, {.what = runtime::make_plan(engine->settings(), key, how)},
-            [&](runtime::acquisition&) { engine->driving().finished(caller); }));
+            [&](runtime::acquiring&) { engine->driving().finished(caller); }));
         engine->driving().will_wait();
         operation->start(now);
         engine->submit();

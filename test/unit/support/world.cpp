@@ -129,8 +129,8 @@ void memory_stream::transmit(std::string bytes) {
 }
 
 std::size_t memory_stream::write_now(std::string_view what) noexcept {
-    const auto bytes = std::min(what.size(), room_);
-    if (room_ != static_cast<std::size_t>(-1)) room_ -= bytes;
+    const auto bytes = std::min(what.size(), queue_);
+    if (queue_ != static_cast<std::size_t>(-1)) queue_ -= bytes;
     if (bytes > 0) transmit(std::string(what.substr(0, bytes)));
     return bytes;
 }
@@ -139,7 +139,7 @@ void memory_stream::write(std::string_view what) { blocked_ = what; }
 
 void memory_stream::drain() {
     later([this] {
-        room_ = static_cast<std::size_t>(-1);
+        queue_ = static_cast<std::size_t>(-1);
         if (blocked_.empty()) return;
         transmit(std::exchange(blocked_, {}));
         tell([this] { listener_->on_written(); });

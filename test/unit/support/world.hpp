@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/environment.hpp"
+#include "runtime/driving/environment.hpp"
 
 /// A world in memory for the shipped runtime: a clock that stands still until it is told, byte
 /// streams that are strings, and a queue of events. No threads, no sockets, no sleeping; the same
@@ -90,7 +90,7 @@ class memory_stream final : public net::transport,
     void hang_up();
 
     /// How many bytes can be written at once from now on; the rest waits for drain().
-    void take_at_most(std::size_t bytes) { room_ = bytes; }
+    void take_at_most(std::size_t bytes) { queue_ = bytes; }
     void drain();
     /// Neither direction brings anything until it is switched off.
     void stall(bool on);
@@ -118,7 +118,7 @@ class memory_stream final : public net::transport,
     std::span<char> into_;
     std::string arrived_;
     std::string blocked_;
-    std::size_t room_ = static_cast<std::size_t>(-1);
+    std::size_t queue_ = static_cast<std::size_t>(-1);
     bool hung_up_ = false;
     bool stalled_ = false;
 };

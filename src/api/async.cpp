@@ -1,0 +1,213 @@
+#include <system_error>
+#include <utility>
+
+#include "api/access.hpp"
+#include "api/release.hpp"
+#include "holdfast/detail/async.hpp"
+#include "runtime/operations/failures.hpp"
+
+namespace holdfast::detail {
+namespace {
+
+/// Or std::bad_alloc, where there is no memory for it.
+std::exception_ptr exception_for(const net::failure& why) noexcept {
+    try {
+        throw std::system_error(why.code, why.message);
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+/// With the lock held: a closed client has no thread that could complete anything.
+void check_open(runtime::engine& through) {
+    if (through.closed()) throw std::system_error(errc::closed);
+    through.driving().require_background();
+}
+
+/// An operation under way. It is made before anything is begun, keeps itself until it is over, and
+/// then runs its handler in the background thread: no memory is needed to end it.
+class operation : public pending, protected runtime::callback {
+  public:
+    explicit operation(runtime::engine_pointer through) : engine_(std::move(through)) {}
+
+    /// What has been sent cannot be unsent.
+    void cancel() noexcept override {}
+
+  protected:
+    /// REQUIRES: the lock held, for all of them.
+    void begin(std::shared_ptr<operation> self) noexcept {
+        self_ = std::move(self);
+        engine_->begin_unattended();
+    }
+    void end() noexcept {
+        engine_->end_unattended();
+        engine_->driving().call_back(*this);
+    }
+    void forget() noexcept {
+        engine_->end_unattended();
+        self_.reset();
+    }
+
+    [[nodiscard]] const runtime::engine_pointer& engine() const { return engine_; }
+
+  private:
+    void run() final {
+        const auto alive = std::move(self_);
+        complete();
+    }
+    virtual void complete() = 0;
+
+    runtime::engine_pointer engine_;
+    std::shared_ptr<operation> self_;
+};
+
+class pending_acquire final : public operation {
+  public:
+    pending_acquire(runtime::engine_pointer through, runtime::acquiring::request what,
+                    acquire_done done)
+        : operation(std::move(through)),
+          done_(std::move(done)),
+          what_(new runtime::acquiring(engine(), std::move(what), [this](runtime::acquiring& over) {
+              result_ = over.take_result();
+              end();
+          })) {}
+
+    /// REQUIRES: the lock held.
+    void start(std::shared_ptr<operation> self, clock::time_point now) noexcept {
+        begin(std::move(self));
+        what_->start(now);
+    }
+
+    void cancel() noexcept override {
+        const auto lock = engine()->lock();
+        what_->cancel(engine()->now());
+        engine()->submit();
+    }
+
+  private:
+    void complete() override {
+        acquisition made;
+        auto why = look_at_result(made);
+        done_(std::move(why), std::move(made));
+    }
+    std::exception_ptr look_at_result(acquisition& made) noexcept {
+        if (result_.thrown) return std::move(result_.thrown);
+        if (result_.failed) return exception_for(*result_.failed);
+        try {
+            made = access::make(std::move(result_));
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
+    acquire_done done_;
+    boost::intrusive_ptr<runtime::acquiring> what_;
+    runtime::acquiring::result result_;
+};
+
+class pending_release final : public operation {
+  public:
+    pending_release(const runtime::hold& which, release_done done)
+        : operation(which.shared_engine()), done_(std::move(done)) {}
+
+    /// REQUIRES: the lock held.
+    void start(runtime::hold& which, std::shared_ptr<operation> self) noexcept {
+        begin(std::move(self));
+        const auto how = which.release([this](const runtime::releasing& over) {
+            outcome_ = to_public(over.outcome());
+            end();
+        });
+        if (how == runtime::release_path::sent) return;
+        outcome_ = to_public(how);
+        end();
+    }
+
+  private:
+    void complete() override { done_(nullptr, outcome_); }
+
+    release_done done_;
+    release_result outcome_ = release_result::unknown;
+};
+
+class pending_renewal final : public operation {
+  public:
+    pending_renewal(std::shared_ptr<runtime::hold> which, renew_done done)
+        : operation(which->shared_engine()), hold_(std::move(which)), done_(std::move(done)) {}
+
+    /// REQUIRES: the lock held. Throws std::bad_alloc before anything was begun.
+    void start(std::chrono::milliseconds ttl, std::shared_ptr<operation> self) {
+        begin(std::move(self));
+        try {
+            runtime::renewal::start(hold_, ttl, engine()->now(),
+                                    [this](const runtime::renewal& over) {
+                                        look_at(over);
+                                        end();
+                                    });
+        } catch (...) {
+            forget();
+            throw;
+        }
+    }
+
+  private:
+    void look_at(const runtime::renewal& over) noexcept {
+        try {
+            check_renewed(*hold_, over);
+        } catch (...) {
+            why_ = std::current_exception();
+        }
+    }
+    void complete() override { done_(why_); }
+
+    std::shared_ptr<runtime::hold> hold_;
+    renew_done done_;
+    std::exception_ptr why_;
+};
+
+}  // namespace
+
+std::shared_ptr<pending> start_acquire(lockable& which, const acquire_options& how,
+                                       clock::time_point give_up_at, acquire_done done) {
+    const auto& shared = access::shared(which);
+    shared->check_process();
+    const auto& engine = shared->engine();
+    const wish what{.what = plan_for(which, how), .give_up_at = give_up_at};
+    const auto lock = engine->lock();
+    check_open(*engine);
+    const auto now = engine->now();
+    const auto made =
+        std::make_shared<pending_acquire>(engine, request_for(what, now), std::move(done));
+    made->start(made, now);
+    engine->submit();
+    engine->driving().attend_by(engine->now());
+    return made;
+}
+
+std::shared_ptr<pending> start_release(lease& which, release_done done) {
+    const auto hold = access::hold_of(which);
+    auto& engine = hold->through();
+    check_usable(engine);
+    const auto lock = engine.lock();
+    check_open(engine);
+    const auto made = std::make_shared<pending_release>(*hold, std::move(done));
+    made->start(*hold, made);
+    engine.driving().attend_by(engine.now());
+    return made;
+}
+
+std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done) {
+    const auto hold = access::hold_of(which);
+    check_extension(*hold, ttl);
+    auto& engine = hold->through();
+    const auto lock = engine.lock();
+    check_open(engine);
+    check_not_released(*hold);
+    const auto made = std::make_shared<pending_renewal>(hold, std::move(done));
+    made->start(ttl, made);
+    engine.submit();
+    engine.driving().attend_by(engine.now());
+    return made;
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+
+#include "holdfast/lease.hpp"
+#include "runtime/operations/hold.hpp"
+#include "runtime/operations/releasing.hpp"
+#include "runtime/operations/renewal.hpp"
+
+/// How leases end and are extended: shared by lease, mutex and the asynchronous operations.
+namespace holdfast::detail {
+
+release_result release(runtime::hold& which) noexcept;  // and waits
+void let_go(runtime::hold& which) noexcept;             // waits if its options say so
+void detach(runtime::hold& which) noexcept;
+
+release_result to_public(core::release::verdict outcome);
+release_result to_public(runtime::release_path how);  // REQUIRES: not sent
+
+/// Throws errc::forked.
+void check_process(const runtime::engine& through);
+
+/// Throws errc::forked or errc::closed.
+void check_usable(runtime::engine& through);
+
+/// Throws errc::invalid_option, or what check_usable throws.
+void check_extension(runtime::hold& which, std::chrono::milliseconds ttl);
+
+/// Throws errc::not_held: what the servers have may be another holder's by now. REQUIRES: the lock
+/// held.
+void check_not_released(const runtime::hold& which);
+
+/// Throws errc::lost, or what kept the renewal from being confirmed.
+void check_renewed(const runtime::hold& which, const runtime::renewal& attempt);
+
+}  // namespace holdfast::detail

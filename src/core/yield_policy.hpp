@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+
+#include "core/time.hpp"
+
+/// Keeps the callers of one process from passing a lock among themselves for ever. Whoever of them
+/// is next asks in the same write as the release, ahead of everybody who waits elsewhere; so once
+/// in a while they leave a gap in which others can come first.
+///
+/// Where others are known to wait, it is left whenever the process lets go (core::contend). Where
+/// they are not, a gap costs little but is in vain where nobody else wants the lock. So it comes
+/// after twice the time whenever nobody used the last one, and soon again when somebody else was
+/// met.
+namespace holdfast::core {
+
+class yield_policy {
+  public:
+    static constexpr duration soonest = std::chrono::milliseconds(20);
+    static constexpr duration latest = std::chrono::milliseconds(320);
+
+    /// Long enough for others to be told of the release, and to ask: twice as long as it took
+    /// ourselves, within these.
+    static constexpr duration shortest_gap = std::chrono::milliseconds(1);
+    static constexpr duration longest_gap = std::chrono::milliseconds(50);
+    static constexpr duration shortest_head_start = std::chrono::microseconds(100);
+
+    /// Somebody of this process was denied by another.
+    void denied() {
+        since_ = never;
+        gave_way_ = false;
+        allowance_ = soonest;
+    }
+
+    /// Somebody of this process got the lock from the servers, which it asked at `asked_at`.
+    void won(time_point asked_at, time_point now) {
+        const auto needed = (now - asked_at) * 2;
+        gap_ = std::clamp(needed, shortest_gap, longest_gap);
+        // Often given, so one slow answer counts for little.
+        head_start_ += needed < head_start_ ? needed - head_start_ : (needed - head_start_) / 8;
+        if (since_ != never) return;
+        since_ = now;
+        if (gave_way_) allowance_ = std::min(allowance_ * 2, latest);
+        gave_way_ = false;
+    }
+
+    /// Nobody of this process has the lock any more.
+    void freed(time_point now) { freed_at_ = now; }
+
+    /// How long whoever of this process is next has to wait before it asks.
+    duration pause(time_point now) {
+        if (now - freed_at_ >= gap_) since_ = never;  // there was one already
+        if (since_ == never || now - since_ < allowance_) return duration{0};
+        since_ = never;
+        gave_way_ = true;
+        return gap_;
+    }
+
+    /// What others, where they are known to wait, need to come first at once. Zero unless this
+    /// process has only just let go.
+    [[nodiscard]] duration head_start(time_point now) const {
+        const auto needed = std::clamp(head_start_, shortest_head_start, longest_gap);
+        return now - freed_at_ < needed ? needed : duration{0};
+    }
+
+    /// Both.
+    struct gap {
+        duration pause{0};
+        duration head_start{0};
+    };
+    gap next(time_point now) { return {.pause = pause(now), .head_start = head_start(now)}; }
+
+  private:
+    time_point since_ = never;  // the process has had the lock without a gap; never: it has not
+    time_point freed_at_{};
+    duration allowance_ = soonest;
+    duration gap_ = shortest_gap;
+    duration head_start_{0};
+    bool gave_way_ = false;
+};
+
+}  // namespace holdfast::core

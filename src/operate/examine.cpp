@@ -1,0 +1,320 @@
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "api/access.hpp"
+#include "core/judge.hpp"
+#include "holdfast/operate.hpp"
+#include "net/enlisting.hpp"
+#include "net/supported.hpp"
+#include "operate/interview.hpp"
+#include "operate/observer.hpp"
+#include "operate/rights.hpp"
+#include "operate/trial.hpp"
+#include "platform/environment.hpp"
+#include "resp/view.hpp"
+#include "runtime/endpoints.hpp"
+#include "runtime/operations/failures.hpp"
+#include "runtime/operations/query.hpp"
+
+namespace holdfast {
+namespace {
+
+using detail::interview;
+using std::chrono::milliseconds;
+
+constexpr int round_trips_measured = 9;
+
+std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size() && !text.empty();
+    return whole ? std::optional(value) : std::nullopt;
+}
+
+std::chrono::nanoseconds median_round_trip(interview& with) {
+    std::vector<std::chrono::nanoseconds> samples;
+    for (int n = 0; n < round_trips_measured; ++n) {
+        const auto begin = with.engine().now();
+        if (with.ask({"PING"})) samples.push_back(with.engine().now() - begin);
+    }
+    if (samples.empty()) return {};
+    std::sort(samples.begin(), samples.end());
+    return samples[samples.size() / 2];
+}
+
+void read_info(server_report& report, const net::greeting& said) {
+    report.protocol = said.protocol;
+    report.tracking = said.tracking;
+    const auto valkey = said.field("valkey_version");
+    report.product = valkey.empty() ? "redis" : "valkey";
+    report.version = valkey.empty() ? said.field("redis_version") : valkey;
+    report.mode = said.mode();
+    report.run_id = said.field("run_id");
+    report.role = said.field("role");
+    report.eviction_policy = said.field("maxmemory_policy");
+    report.maxmemory = number(said.field("maxmemory"));
+    if (const auto aof = said.field("aof_enabled"); !aof.empty()) report.append_only = aof == "1";
+}
+
+/// What TIME answered, in microseconds; 0: it would not say.
+std::int64_t micros_of(const std::string& reply) {
+    const auto seconds = resp::view(reply).at(0);
+    const auto micros = resp::view(reply).at(1);
+    if (!seconds || !micros) return 0;
+    return seconds->as_integer().value_or(0) * 1'000'000 + micros->as_integer().value_or(0);
+}
+
+void read_clock(server_report& report, interview& with) {
+    const auto reply = with.ask({"TIME"});
+    if (!reply || micros_of(*reply) == 0) return;
+    const auto here = std::chrono::system_clock::now().time_since_epoch();
+    const std::chrono::microseconds there(micros_of(*reply));
+    report.clock_difference = std::chrono::duration_cast<milliseconds>(there - here);
+}
+
+/// The value of one setting; nullopt: it would not say.
+std::optional<std::string> setting(interview& with, const std::string& name) {
+    const auto reply = with.ask({"CONFIG", "GET", name});
+    if (!reply) return std::nullopt;
+    const auto value = resp::view(*reply).at(1);
+    return value ? std::optional(std::string(value->text())) : std::nullopt;
+}
+
+void read_persistence(server_report& report, interview& with) {
+    report.fsync = setting(with, "appendfsync").value_or("");
+    if (const auto save = setting(with, "save")) report.snapshots = !save->empty();
+}
+
+void read_rights(server_report& report, interview& with, const kinds::keys& lock) {
+    const auto& settings = with.engine().settings();
+    auto found = detail::find_lacking_rights(with, settings.prefix, lock, *settings.restart_guard);
+    report.missing_rights = std::move(found.to_lock);
+    report.further_rights = std::move(found.further);
+}
+
+/// What a record of a server's life says under a name; empty: nothing.
+std::string noted(std::string_view record, const std::string& name) {
+    const auto text = " " + std::string(record);
+    const auto at = text.find(" " + name + "=");
+    if (at == text.npos) return {};
+    const auto begin = at + name.size() + 2;
+    return text.substr(begin, text.find(' ', begin) - begin);
+}
+
+/// No record where it says what no client writes, as in src/scripts/enlist.lua.
+std::string_view sound(std::string_view record, std::chrono::microseconds now) {
+    constexpr auto a_year = std::chrono::hours(24 * 366);
+    const auto latest = static_cast<std::uint64_t>((now + a_year).count());
+    constexpr std::uint64_t longest = milliseconds(longest_max_ttl).count();
+    for (const auto& [name, limit] :
+         {std::pair{"floor", latest}, {"until", latest}, {"max_ttl", longest}}) {
+        const auto said = noted(record, name);
+        if (!said.empty() && number(said).value_or(limit + 1) > limit) return {};
+    }
+    return noted(record, "floor").empty() ? std::string_view{} : record;
+}
+
+// As a guarded client would see it; nothing is written.
+void read_guard(server_report& report, interview& with) {
+    const auto record = with.ask({"GET", std::string(core::record_key)});
+    const auto time = with.ask({"TIME"});
+    if (!record || !time || resp::view(*record).is_error() || report.run_id.empty()) return;
+    const std::chrono::microseconds now(micros_of(*time));
+    const auto text = sound(resp::view(*record).text(), now);
+    const auto facts = with.node().facts();
+    const bool replicated = noted(text, "replication") == facts.replication_id;
+    const bool known =
+        noted(text, "run") == report.run_id && (replicated || facts.second_replication_id.empty());
+    const auto until = number(noted(text, "until"));
+    report.enlisted = known && until.has_value();
+    if (const auto agreed = number(noted(text, "max_ttl"))) report.max_ttl = milliseconds(*agreed);
+    if (!*report.enlisted) return;
+    const auto left = std::chrono::microseconds(*until) - now;
+    if (left.count() > 0) report.quarantine = std::chrono::ceil<milliseconds>(left);
+}
+
+/// Where the first master is that a Sentinel watches: `name=main,status=ok,address=10.0.0.1:6379`.
+std::string watched_master(const net::greeting& said) {
+    constexpr std::string_view label = "address=";
+    const auto master = said.field("master0");
+    const auto at = master.find(label);
+    if (at == master.npos) return {};
+    const auto address = master.substr(at + label.size());
+    return "redis://" + std::string(address.substr(0, address.find(',')));
+}
+
+server_report examine_one(runtime::engine& engine, core::node_index whom) {
+    const auto lock = [&] {
+        const auto held = engine.lock();
+        return detail::trial_keys(engine);
+    }();
+    interview with(engine, whom);
+    server_report report{.node = with.node().name(), .tls = with.node().tls()};
+    if (!with.ask({"PING"})) {
+        report.error = with.failure().message;
+        report.code = with.failure().code;
+        return report;
+    }
+    report.round_trip = median_round_trip(with);
+    const auto said = with.node().said();
+    read_info(report, said);
+    if (const auto why = net::why_unsupported(said)) {
+        report.unsupported = why->message;
+        report.watched_master = watched_master(said);
+        return report;
+    }
+    read_clock(report, with);
+    read_persistence(report, with);
+    read_rights(report, with, lock);
+    read_guard(report, with);
+    if (!with.node().facts().is_replica) report.trial = detail::try_lock_at(with, lock);
+    return report;
+}
+
+void name_conflict(std::vector<server_report>& reports, runtime::engine& engine) {
+    const auto lock = engine.lock();
+    std::vector<core::server_facts> facts;
+    for (std::size_t n = 0; n < reports.size(); ++n) {
+        const auto& node = engine.node({static_cast<std::uint8_t>(n)});
+        facts.push_back(node.ready() ? node.facts() : core::server_facts{});
+    }
+    const auto found = core::find_conflict(facts);
+    if (!found) return;
+    reports[found->first].one_with = reports[found->second].node;
+    reports[found->second].one_with = reports[found->first].node;
+}
+
+}  // namespace
+
+// Through connections of its own: those of the client enlist the servers, and are refused by what
+// is to be examined.
+std::vector<server_report> examine(client& through) {
+    detail::access::shared(through)->check_process();
+    auto settings = through.settings();
+    settings.log = {};
+    const auto users = runtime::resolve(settings).endpoints;
+    const auto looking = std::make_shared<runtime::engine>(platform::make_environment(),
+                                                           std::move(settings), net::purpose::look);
+    std::vector<server_report> reports;
+    for (std::size_t n = 0; n < looking->node_count(); ++n) {
+        reports.push_back(examine_one(*looking, {static_cast<std::uint8_t>(n)}));
+        reports.back().user = users[n].user.empty() ? "default" : users[n].user;
+    }
+    name_conflict(reports, *looking);
+    looking->close();
+    return reports;
+}
+
+namespace {
+
+/// While it lives the node vouches for its server when it connects; not for whatever answers at
+/// that address later. With the engine's lock held.
+class vouching {
+  public:
+    vouching(runtime::engine& through, core::node_index whom, const std::string& life)
+        : engine_(through), whom_(whom) {
+        engine_.node(whom_).vouch(life, engine_.now());
+    }
+    ~vouching() { engine_.node(whom_).stop_vouching(); }
+
+    vouching(const vouching&) = delete;
+    vouching& operator=(const vouching&) = delete;
+
+  private:
+    runtime::engine& engine_;
+    core::node_index whom_;
+};
+
+/// Whom an operator vouches for.
+struct vouched {
+    std::string life{};  // and no other; empty: whichever it lives
+};
+
+/// Connects; throws what kept it from that.
+void reach(runtime::engine& engine, std::unique_lock<std::mutex>& lock, core::node_index whom,
+           const std::optional<vouched>& for_whom) {
+    std::optional<vouching> vouches;
+    if (for_whom) vouches.emplace(engine, whom, for_whom->life);
+    const auto hello = runtime::query::run_on(engine, lock, whom, {"PING"});
+    if (const auto* why = std::get_if<net::failure>(&hello)) runtime::raise(*why);
+}
+
+/// Enlists one node; throws what kept it from that. A connection that is made anew meanwhile may
+/// lead to another life: what is written is decided by the facts of the one that it is written to.
+milliseconds enlist_one(runtime::engine& engine, core::node_index whom,
+                        const std::optional<vouched>& for_whom) {
+    auto lock = engine.lock();
+    reach(engine, lock, whom, for_whom);
+    auto& node = engine.node(whom);
+    const auto meant = [&] {
+        return for_whom &&
+               (for_whom->life.empty() || for_whom->life == core::life_of(node.facts()));
+    };
+    if (for_whom && !meant()) runtime::raise(net::another_life());
+    const auto answer = runtime::query::run_on(engine, lock, whom, [&](std::string& out, bool) {
+        const auto how = meant() ? net::enlisting::vouched : net::enlisting::guarded;
+        net::append_enlist(out, node.facts(), how, node.judge());
+    });
+    if (const auto* why = std::get_if<net::failure>(&answer)) runtime::raise(*why);
+    if (for_whom && !meant()) runtime::raise(net::another_life());
+    const auto found = net::read_enlist(resp::view(std::get<std::string>(answer)));
+    if (const auto* why = std::get_if<net::failure>(&found)) runtime::raise(*why);
+    const auto& record = std::get<core::enlistment>(found);
+    if (!record.agreed) runtime::raise(node.disagreement(record));
+    node.enlisted(record, engine.now());
+    return std::chrono::ceil<milliseconds>(record.quarantine);
+}
+
+/// `whom_for(n)`: whom of them somebody vouches for, if anybody.
+template <typename Vouched>
+std::vector<milliseconds> enlist_all(client& through, Vouched&& whom_for) {
+    const auto& shared = detail::access::shared(through);
+    shared->check_process();
+    std::vector<milliseconds> result;
+    std::error_code first;
+    std::string all;
+    for (std::size_t n = 0; n < shared->engine()->node_count(); ++n) {
+        const core::node_index whom{static_cast<std::uint8_t>(n)};
+        try {
+            result.push_back(enlist_one(*shared->engine(), whom, whom_for(n)));
+        } catch (const std::system_error& failed) {
+            if (!first) first = failed.code();
+            all += (all.empty() ? "" : "; ") + shared->engine()->node(whom).name() +
+                   " was not enlisted: " + runtime::said_by(failed);
+        }
+    }
+    if (!all.empty()) throw std::system_error(first, all);
+    return result;
+}
+
+}  // namespace
+
+std::vector<milliseconds> enlist(client& through, bool fresh) {
+    return enlist_all(through,
+                      [&](std::size_t) { return fresh ? std::optional(vouched{}) : std::nullopt; });
+}
+
+std::vector<milliseconds> vouch_for(client& through, const std::vector<std::string>& lives) {
+    if (lives.size() != through.settings().urls.size()) {
+        throw std::system_error(errc::invalid_option, "as many lives as there are servers");
+    }
+    return enlist_all(through, [&](std::size_t n) { return std::optional(vouched{lives[n]}); });
+}
+
+std::vector<std::string> lives(client& through) {
+    const detail::observer looking(through);
+    std::vector<std::string> all;
+    for (std::size_t n = 0; n < looking.engine().node_count(); ++n) {
+        detail::interview with(looking.engine(), {static_cast<std::uint8_t>(n)});
+        if (!with.ask({"PING"})) {
+            auto why = with.failure();
+            why.message.insert(0, with.node().name() + ": ");
+            runtime::raise(why);
+        }
+        all.push_back(core::life_of(with.node().facts()));
+    }
+    return all;
+}
+
+}  // namespace holdfast

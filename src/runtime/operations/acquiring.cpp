@@ -1,0 +1,228 @@
+#include "runtime/operations/acquiring.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace holdfast::runtime {
+namespace {
+
+core::contend::config configure(const engine& through, const acquiring::request& wish) {
+    return {.nodes = through.voters_of(wish.what->keys.lock).size(),
+            .waits = wish.waits,
+            .give_up_at = wish.give_up_at,
+            .patience = through.settings().patience};
+}
+
+}  // namespace
+
+acquiring::acquiring(engine_pointer through, request wish, listener done)
+    : engine_(std::move(through)),
+      request_(std::move(wish)),
+      done_(std::move(done)),
+      id_(engine_->next_id()),
+      machine_(configure(*engine_, request_)) {}
+
+acquiring::~acquiring() { assert(queue_ == nullptr || engine_->in_child()); }
+
+template <typename Step>
+void acquiring::contain(core::time_point now, Step&& step) noexcept {
+    const boost::intrusive_ptr<acquiring> alive(this);
+    try {
+        step();
+    } catch (...) {
+        if (concluded_) return;
+        if (attempt_) attempt_->cancel(now);
+        conclude({.thrown = std::current_exception()}, now);
+    }
+}
+
+void acquiring::start(core::time_point now) noexcept {
+    started_at_ = now;
+    if (engine_->closed()) return abort();
+    contain(now, [&] { begin(now); });
+}
+
+void acquiring::begin(core::time_point now) {
+    engine_->enroll_timer();
+    enrolled_ = true;
+    queue_ = &engine_->queues().open(request_.what);
+    under_way_ = this;
+    if (!request_.waits) {
+        // A lease of this very client holds the key: the servers have nothing to add.
+        const auto other = local_holder(now);
+        if (!other) {
+            return step(core::contend::turn{.others = queue_->known_contention()}, now);
+        }
+        ++engine_->counters().denied;
+        return conclude({.denied = *other}, now);
+    }
+    in_line_ = true;
+    engine_->set(*this, request_.give_up_at);
+    queue_->join(*this, now);
+    waited_ = attempts_ == 0;
+}
+
+std::optional<attempt::denial> acquiring::local_holder(core::time_point now) const {
+    const auto* const other = queue_->holder();
+    const bool shares =
+        other != nullptr && core::compatible(sharing(), other->what().kind->sharing());
+    if (other == nullptr || shares || other->lost(now)) return std::nullopt;
+    return attempt::denial{other->owner(), other->valid_until() - now, false};
+}
+
+// As it is now: here, or where the last attempt met it.
+attempt::denial acquiring::denied_by(core::time_point now) const {
+    if (auto here = local_holder(now)) return *here;
+    auto there = denial_.value_or(attempt::denial{});
+    const bool expires = there.remaining >= core::duration{0};
+    if (expires) there.remaining = std::max(there.remaining - (now - denied_at_), core::duration{});
+    return there;
+}
+
+void acquiring::cancel(core::time_point now) noexcept { step(core::contend::cancelled{}, now); }
+void acquiring::turn(const core::yield_policy::gap& left, core::time_point now) noexcept {
+    step(core::contend::turn{.others = queue_->known_contention(),
+                             .pause = left.pause,
+                             .head_start = left.head_start},
+         now);
+}
+void acquiring::notified(core::node_index where, core::time_point now) noexcept {
+    const auto voter = engine_->voters_of(request_.what->keys.lock).voter_at(where);
+    if (voter) step(core::contend::notified{*voter}, now);
+}
+void acquiring::due(core::time_point now) noexcept { step(core::contend::tick{}, now); }
+
+void acquiring::abort() noexcept { step(core::contend::cancelled{}, engine_->now()); }
+
+void acquiring::step(const core::contend::event& happened, core::time_point now) noexcept {
+    if (concluded_) return;
+    contain(now, [&] {
+        carry_out(machine_.step(happened, now, engine_->chance_source().bits64()), now);
+    });
+}
+
+void acquiring::decided(const attempt& what, core::time_point now) noexcept {
+    contain(now, [&] {
+        const auto verdict = what.outcome();
+        core::contend::attempted outcome{.how = verdict};
+        if (verdict == core::acquire::verdict::contended) {
+            ++engine_->counters().denied;
+            outcome.other = what.summary();
+            denial_ = what.denied_by();
+            denied_at_ = now;
+            queue_->denied();
+        }
+        if (verdict == core::acquire::verdict::unreachable) {
+            const auto why = what.why();
+            outcome.hopeless = why.hopeless;
+            outcome.emptied = why.emptied;
+        }
+        step(outcome, now);
+    });
+}
+
+void acquiring::carry_out(const core::contend::decision& next, core::time_point now) {
+    if (next.what == core::contend::action::finish) return finish(now);
+    engine_->set(*this, next.wake_at);
+    if (next.what == core::contend::action::attempt) {
+        ++attempts_;
+        attempt_ = new attempt(*engine_, request_.what,
+                               {.listens = next.listens, .inquires = !request_.waits}, *this);
+        attempt_->start(now);
+    }
+}
+
+core::hand_off_batch acquiring::batch() const { return queue_->batch_for(*this); }
+
+// Nobody can tell the next holder from the first holder by the owner token, so its readable part
+// must fit.
+bool acquiring::take_over(const core::grant& left, hold& from, core::arrival joined,
+                          core::time_point now) noexcept {
+    const auto& wish = *request_.what;
+    const bool alike = wish.kind == from.what().kind &&
+                       wish.keys.fenced == from.what().keys.fenced &&
+                       wish.label == from.what().label;
+    if (!alike || machine_.current() == core::contend::state::attempting ||
+        !core::may_hand_off(left, from.what().timing, {wish.timing, joined}, now)) {
+        return false;
+    }
+    auto owner = from.hand_off_owner();
+    if (!owner) return false;
+    const boost::intrusive_ptr<acquiring> alive(this);
+    handed_off_ = {
+        .what = request_.what, .owner = std::move(*owner), .gained = core::hand_off(left)};
+    step(core::contend::handed_off{}, now);
+    if (!won_) from.take_back_owner(std::move(handed_off_->owner));
+    return won_;
+}
+
+void acquiring::finish(core::time_point now) {
+    if (handed_off_) return win(*handed_off_, now);
+    if (machine_.outcome() == core::acquire::verdict::held) return win_attempt(now);
+    if (attempt_) attempt_->cancel(now);  // it may still be under way: the caller's time is over
+    if (machine_.outcome() == core::acquire::verdict::contended) {
+        return conclude({.denied = denied_by(now)}, now);
+    }
+    conclude({.failed = why_not()}, now);
+}
+
+net::failure acquiring::why_not() const {
+    switch (machine_.outcome()) {
+        case core::acquire::verdict::too_late:
+            return {.message = "granted too late: too little of the ttl is left for a lease"};
+        case core::acquire::verdict::cancelled:
+            if (engine_->closed())
+                return {.code = errc::closed, .message = "the client was closed"};
+            return {.code = errc::cancelled, .message = "the caller gave up"};
+        case core::acquire::verdict::unreachable: return attempt_->why();
+        default: return {.message = "not attempted"};
+    }
+}
+
+void acquiring::win_attempt(core::time_point now) {
+    hold::acquired what{.what = request_.what, .owner = {}, .gained = attempt_->gain()};
+    try {
+        what.owner = attempt_->give_owner();
+        win(what, now);
+    } catch (...) {
+        attempt_->undo(std::move(what.owner), now);
+        throw;
+    }
+}
+
+// Whatever throws does so first, and leaves the grant as it is.
+void acquiring::win(hold::acquired& what, core::time_point now) {
+    engine_->reserve_hold();
+    queue_->reserve_holder(*request_.what->kind);
+    auto lease = std::make_shared<hold>(engine_, *queue_, std::move(what), now);
+    auto& counters = engine_->counters();
+    ++counters.acquired;
+    if (waited_ || attempts_ > 1) ++counters.waited;
+    counters.wait_time.add(now - started_at_);
+    if (handed_off_) {
+        ++counters.inherited;
+    } else {
+        queue_->won(machine_.met(lease->gained()), attempt_->machine().started_at(), now);
+        attempt_->became(lease);
+    }
+    lease->start(now);
+    won_ = true;
+    conclude({.won = std::move(lease)}, now);
+}
+
+// The queue comes last: whose turn is next may already be finished when leave() returns.
+void acquiring::conclude(result what, core::time_point now) noexcept {
+    const auto alive = std::exchange(under_way_, nullptr);
+    concluded_ = true;
+    if (what.failed || what.thrown) ++engine_->counters().failed;
+    result_ = std::move(what);
+    engine_->cancel(*this);
+    if (std::exchange(enrolled_, false)) engine_->withdraw_timer();
+    auto* const from = std::exchange(queue_, nullptr);
+    if (std::exchange(in_line_, false)) from->leave(*this, now);
+    if (from != nullptr) engine_->queues().close(*from);
+    if (done_) std::exchange(done_, nullptr)(*this);
+}
+
+}  // namespace holdfast::runtime

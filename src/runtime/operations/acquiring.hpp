@@ -1,0 +1,99 @@
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+
+#include "core/contend.hpp"
+#include "runtime/operations/attempt.hpp"
+#include "runtime/operations/hold.hpp"
+
+namespace holdfast::runtime {
+
+/// One caller's wish for a lock, from the call to the lease: carries out core::contend.
+///
+/// The same for blocking and asynchronous callers: they differ in who is told. It keeps itself
+/// alive from start() until it is concluded.
+///
+/// No exception leaves it. What is thrown inside is its result: what it had asked for is released,
+/// the next in line has its turn, and whoever called it, for another caller most often, goes on.
+class acquiring final : public boost::intrusive_ref_counter<acquiring>,
+                        private attempt::listener,
+                        private contender,
+                        private timer {
+  public:
+    struct request {
+        plan_pointer what;
+        bool waits = true;
+        core::time_point give_up_at = core::never;
+    };
+
+    /// What came of it: exactly one of the four.
+    struct result {
+        std::shared_ptr<hold> won{};
+        std::optional<attempt::denial> denied{};
+        std::optional<net::failure> failed{};
+        std::exception_ptr thrown{};  // no memory, most likely
+    };
+    using listener = std::function<void(acquiring&)>;
+
+    /// `done` is called once, with the lock held, perhaps before start() returns, and must not
+    /// throw.
+    acquiring(engine_pointer through, request wish, listener done);
+    ~acquiring() override;
+
+    void start(core::time_point now) noexcept;
+    void cancel(core::time_point now) noexcept;
+
+    /// Has not asked the servers yet: others stand before it, or go first.
+    [[nodiscard]] bool stands_in_line() const { return in_line_ && attempts_ == 0; }
+
+    [[nodiscard]] result take_result() { return std::move(result_); }
+
+  private:
+    void decided(const attempt& what, core::time_point now) noexcept override;
+    [[nodiscard]] core::hand_off_batch batch() const override;
+    [[nodiscard]] core::local_id id() const override { return id_; }
+    [[nodiscard]] core::sharing sharing() const override { return request_.what->kind->sharing(); }
+    void turn(const core::yield_policy::gap& left, core::time_point now) noexcept override;
+    void notified(core::node_index where, core::time_point now) noexcept override;
+    void abort() noexcept override;
+    bool take_over(const core::grant& left, hold& from, core::arrival joined,
+                   core::time_point now) noexcept override;
+    void due(core::time_point now) noexcept override;
+
+    template <typename Step>
+    void contain(core::time_point now, Step&& step) noexcept;
+    void begin(core::time_point now);
+    void step(const core::contend::event& happened, core::time_point now) noexcept;
+    void carry_out(const core::contend::decision& next, core::time_point now);
+    void finish(core::time_point now);
+    void win_attempt(core::time_point now);
+    void win(hold::acquired& what, core::time_point now);
+    [[nodiscard]] net::failure why_not() const;
+    void conclude(result what, core::time_point now) noexcept;
+    [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const;
+    [[nodiscard]] attempt::denial denied_by(core::time_point now) const;
+
+    engine_pointer engine_;
+    request request_;
+    listener done_;
+    boost::intrusive_ptr<acquiring> under_way_;  // itself
+    core::local_id id_;
+    wait_queue* queue_ = nullptr;  // from the start until it is concluded
+    core::contend machine_;
+    core::time_point started_at_{};
+    boost::intrusive_ptr<attempt> attempt_;  // the latest
+    std::optional<hold::acquired> handed_off_;
+    std::optional<attempt::denial> denial_;  // the latest
+    core::time_point denied_at_{};
+    unsigned attempts_ = 0;
+    bool waited_ = false;  // for its turn
+    bool in_line_ = false;
+    bool enrolled_ = false;  // as a timer
+    bool won_ = false;
+    bool concluded_ = false;
+    result result_;
+};
+
+}  // namespace holdfast::runtime

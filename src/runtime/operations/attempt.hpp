@@ -1,0 +1,130 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "core/acquire.hpp"
+#include "core/contend.hpp"
+#include "core/hand_off.hpp"
+#include "runtime/engine.hpp"
+
+namespace holdfast::runtime {
+
+/// One attempt to get a lock, under an owner token of its own: carries out core::acquire.
+///
+/// Outlives its decision until the last node has answered, for the stragglers' sake.
+class attempt final : public net::exchange {
+  public:
+    class listener {
+      public:
+        /// Once, with the lock held.
+        virtual void decided(const attempt& what, core::time_point now) noexcept = 0;
+
+        /// For whom it asks, as of now: the request is about to be written.
+        [[nodiscard]] virtual core::hand_off_batch batch() const = 0;
+
+      protected:
+        ~listener() = default;
+    };
+
+    /// Who denied it. Owner empty: not told.
+    struct denial {
+        std::string owner;
+        core::duration remaining{-1};
+        bool quarantine = false;
+    };
+
+    struct manner {
+        bool listens = false;   // asks denying nodes to tell when the key goes away
+        bool inquires = false;  // wants to know who denied it
+    };
+
+    attempt(engine& through, plan_pointer what, manner how, listener& whom);
+
+    /// With the first acquire of a client only after the membership check. Throws std::bad_alloc
+    /// before anything was asked.
+    void start(core::time_point now);
+    /// The membership check is over.
+    void resume(core::time_point now) noexcept;
+
+    /// The caller gave up: it is cleaned up, and nobody is told.
+    void cancel(core::time_point now) noexcept;
+
+    /// No lease could be made of it: it is cleaned up. `owner`: what give_owner() gave, if it did.
+    /// REQUIRES: held.
+    void undo(std::string owner, core::time_point now) noexcept;
+
+    /// The lease that it became: while that lasts, a straggler's vote is still wanted.
+    void became(std::weak_ptr<const hold> lease) { lease_ = std::move(lease); }
+
+    [[nodiscard]] const core::acquire& machine() const { return machine_; }
+    /// What its machine decided, in the light of why nodes were not asked.
+    [[nodiscard]] core::acquire::verdict outcome() const;
+
+    /// The owner token, for the lease. Stragglers are asked under it still; with one node there are
+    /// none, and nothing is copied. REQUIRES: held.
+    [[nodiscard]] std::string give_owner();
+
+    /// What the first holder has of it. REQUIRES: held.
+    [[nodiscard]] core::grant gain() const;
+
+    [[nodiscard]] core::denial_summary summary() const;
+    [[nodiscard]] std::optional<denial> denied_by() const;
+
+    /// Why no majority could be reached.
+    [[nodiscard]] net::failure why() const;
+
+  private:
+    /// A vote is asked for in the cheapest way that the caller and the kind of lock allow; where
+    /// that tells too little about the holder, an inquiry follows. What is to be undone is released
+    /// under the same owner, which takes no memory.
+    enum class question : std::uint8_t { vote, inquiry, commit, undo };
+
+    void encode(tag request, bool by_text, std::string& out) override;
+    [[nodiscard]] bool wanted(tag) const override;
+    [[nodiscard]] bool asks_for_vote(tag request) const override;
+    [[nodiscard]] bool asks_for_token(tag request) const override;
+    [[nodiscard]] bool asks_for_notification(tag request) const override;
+    void answered(tag request, std::string_view reply) override;
+    void failed(tag request, const net::failure& why) noexcept override;
+
+    [[nodiscard]] const core::hand_off_batch& batch();
+    void on_vote(core::node_index node, question how, const kinds::vote_answer& answer);
+    void on_commit(core::node_index node, core::fencing_token token,
+                   const kinds::ownership_answer& answer);
+    void on_undo(core::node_index node, const kinds::ownership_answer& answer);
+    void note(core::node_index node, const net::failure& why) noexcept;
+    void deny(core::node_index node, denial why);
+    void step(const core::acquire::event& happened) noexcept;
+    void carry_out(const core::acquire::actions& next, core::time_point now) noexcept;
+    void ask(core::node_index node, question how, core::fencing_token token,
+             core::time_point now) noexcept;
+    void release_on(core::node_set nodes, core::time_point now) noexcept;
+    [[nodiscard]] core::time_point key_gone_at() const;
+    [[nodiscard]] const denial* strongest_denial() const;
+    [[nodiscard]] std::size_t votes_for(const denial& who) const;
+    [[nodiscard]] bool started() const { return machine_.current() != core::acquire::state::idle; }
+    [[nodiscard]] core::node_set silent() const;
+    [[nodiscard]] net::failure why_silent(core::node_index which) const;
+    [[nodiscard]] bool takes_shortcut() const;
+
+    [[nodiscard]] net::node& at(core::node_index voter) const {
+        return engine_.node(voters_.node_of(voter));
+    }
+
+    engine& engine_;
+    plan_pointer what_;
+    electorate voters_;
+    manner how_;
+    listener* listener_;
+    std::string owner_;
+    std::optional<core::hand_off_batch> batch_;  // from the first request on
+    core::acquire machine_;
+    std::weak_ptr<const hold> lease_;
+    std::vector<std::optional<net::failure>> failures_;  // one place per voter, when first needed
+    std::vector<std::optional<denial>> denials_;
+    bool tracked_;  // every denying node will tell us when the key goes away
+};
+
+}  // namespace holdfast::runtime

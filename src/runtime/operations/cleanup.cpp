@@ -1,0 +1,38 @@
+#include "runtime/operations/cleanup.hpp"
+
+#include <utility>
+
+namespace holdfast::runtime {
+
+void cleanup::start(engine& through, core::node_index where, release_retries::release what,
+                    core::time_point now) {
+    through.send(where, new cleanup(through, std::move(what)), where.value, now);
+    through.driving().attend_by(through.overdue_at());
+}
+
+cleanup::cleanup(engine& through, release_retries::release what)
+    : engine_(through), release_(std::move(what)) {}
+
+// By text: nobody may be there to read that the server does not know the script.
+void cleanup::encode(tag, bool, std::string& out) {
+    release_.what->kind->release(out, true, release_.what->claim_by(release_.owner));
+}
+
+void cleanup::answered(tag asked, std::string_view reply) {
+    const auto node = node_of(asked);
+    const auto& [what, owner, until] = release_;
+    const auto answer = what->kind->read_ownership(resp::view(reply));
+    if (const auto* why = std::get_if<net::failure>(&answer)) {
+        return engine_.owed().refused(node, what, owner, until, *why);
+    }
+    engine_.owed().settled(node, owner);
+    if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
+        engine_.queues().notified(what->keys.lock, node, engine_.now());
+    }
+}
+
+void cleanup::failed(tag asked, const net::failure&) noexcept {
+    engine_.owed().owe(node_of(asked), release_.what, release_.owner, release_.until);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,43 @@
+#include "runtime/operations/membership_check.hpp"
+
+#include <utility>
+
+#include "runtime/operations/attempt.hpp"
+
+namespace holdfast::runtime {
+
+membership_check::membership_check(engine& through) : engine_(through) {}
+membership_check::~membership_check() = default;
+
+void membership_check::wait(boost::intrusive_ptr<attempt> who, core::time_point now) {
+    waiting_.push_back(std::move(who));
+    if (state_ == state::idle) call(now);
+}
+
+void membership_check::call(core::time_point now) noexcept {
+    state_ = state::calling;
+    engine_.set(*this, now + engine_.settings().node_timeout);
+    engine_.all_nodes().for_each([&](core::node_index which) { engine_.node(which).call(now); });
+}
+
+void membership_check::heard() noexcept {
+    if (over()) return;
+    bool all = true;
+    engine_.all_nodes().for_each(
+        [&](core::node_index which) { all = all && engine_.node(which).was_tried(); });
+    if (all) end(engine_.now());
+}
+
+void membership_check::stop() noexcept {
+    state_ = state::over;
+    engine_.cancel(*this);
+    waiting_.clear();
+}
+
+void membership_check::end(core::time_point now) noexcept {
+    const auto resumed = std::exchange(waiting_, {});
+    stop();
+    for (const auto& each : resumed) each->resume(now);
+}
+
+}  // namespace holdfast::runtime

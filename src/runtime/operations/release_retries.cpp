@@ -1,0 +1,76 @@
+#include "runtime/operations/release_retries.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "runtime/operations/cleanup.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+constexpr core::duration first_pause = std::chrono::milliseconds(100);
+constexpr core::duration longest_pause = std::chrono::seconds(5);
+
+}  // namespace
+
+release_retries::release_retries(engine& through)
+    : engine_(through), pause_(first_pause, longest_pause) {}
+
+void release_retries::owe(core::node_index to, const plan_pointer& what, const std::string& owner,
+                          core::time_point until) noexcept {
+    if (engine_.closed()) return;
+    try {
+        owed_.owe(to, {what, owner, until}, owner, until);
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+    if (engine_.node(to).ready()) wait_a_while();
+}
+
+void release_retries::refused(core::node_index by, const plan_pointer& what,
+                              const std::string& owner, core::time_point until,
+                              const net::failure& why) noexcept {
+    if (!waiting_ && !engine_.closed()) {
+        engine_.log_of(by, log_level::warning, "release_refused", why.message, what->name());
+    }
+    owe(by, what, owner, until);
+}
+
+void release_retries::settled(core::node_index by, std::string_view owner) noexcept {
+    owed_.settled(by, owner);
+}
+
+void release_retries::retry(core::node_index to, core::time_point now) {
+    std::vector<release> all;  // sending one may fail at once, and owe it again
+    owed_.due(to, now, [&](const release& each) { all.push_back(each); });
+    for (auto& each : all) cleanup::start(engine_, to, std::move(each), now);
+}
+
+// What is refused again comes back, and waits for longer. Only when nothing is owed any more the
+// pauses are short again: one key that we may not write must not be asked for at the rate of
+// others. Who owes us answers already is not asked for more.
+void release_retries::due(core::time_point now) noexcept {
+    waiting_ = false;
+    bool owing = false;
+    engine_.all_nodes().for_each([&](core::node_index node) {
+        if (owed_.size(node) == 0 || !engine_.node(node).ready()) return;
+        owing = true;
+        if (engine_.node(node).stalled()) return wait_a_while();
+        try {
+            retry(node, now);
+        } catch (const std::bad_alloc&) {
+            wait_a_while();
+        }
+    });
+    if (!owing) pause_.reset();
+}
+
+void release_retries::wait_a_while() noexcept {
+    if (std::exchange(waiting_, true)) return;
+    engine_.set(*this, engine_.now() + pause_.next(engine_.chance()));
+}
+
+void release_retries::stop() noexcept { engine_.cancel(*this); }
+
+}  // namespace holdfast::runtime

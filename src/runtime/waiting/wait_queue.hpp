@@ -1,0 +1,98 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/contend.hpp"
+#include "core/contention.hpp"
+#include "core/hand_off.hpp"
+#include "core/local_queue.hpp"
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+#include "core/yield_policy.hpp"
+#include "runtime/plan.hpp"
+
+namespace holdfast::runtime {
+
+class hold;
+
+/// Somebody who stands in line for a key.
+class contender {
+  public:
+    [[nodiscard]] virtual core::local_id id() const = 0;
+    [[nodiscard]] virtual core::sharing sharing() const = 0;
+    virtual void turn(const core::yield_policy::gap& left, core::time_point now) noexcept = 0;
+    virtual void notified(core::node_index where, core::time_point now) noexcept = 0;
+    virtual void abort() noexcept = 0;  // the client is closed
+
+    /// The holder of this process lets go. Returns whether this one, which `joined` the line then,
+    /// holds the lock now instead.
+    virtual bool take_over(const core::grant& left, hold& from, core::arrival joined,
+                           core::time_point now) noexcept = 0;
+
+  protected:
+    ~contender() = default;
+};
+
+/// Where the callers of one client wait for one key. Who goes first is decided by
+/// core::local_queue, and when others may, by core::yield_policy; this passes the word on.
+class wait_queue {
+  public:
+    explicit wait_queue(plan_pointer what) : what_(std::move(what)) {}
+    wait_queue(const wait_queue&) = delete;
+    wait_queue& operator=(const wait_queue&) = delete;
+
+    void join(contender& who, core::time_point now);
+    void leave(contender& who, core::time_point now) noexcept;
+
+    /// So that the next took() of its kind cannot fail. Throws std::bad_alloc.
+    void reserve_holder(const kinds::kind& of) { order_.reserve(of.sharing()); }
+
+    /// `lease` holds the key now. Call it before its contender leaves.
+    void took(hold& lease, core::time_point now) noexcept;  // REQUIRES: reserve_holder()
+    void freed(hold& lease, core::time_point now) noexcept;
+
+    /// For whom `who`, in line or not, asks the servers if it does now.
+    [[nodiscard]] core::hand_off_batch batch_for(const contender& who) const {
+        return core::batch_for(who.id(), order_);
+    }
+
+    /// Lets the next in line go on with what `lease` leaves. Returns false if nobody can.
+    bool hand_off(hold& lease, const core::grant& left, core::time_point now) noexcept;
+
+    /// Somebody of this client met another holder, or got the key from the servers.
+    void denied();
+    void won(const core::contention& met, core::time_point asked_at, core::time_point now);
+
+    /// A server said that the key changed. Only the first in line has asked any.
+    void notified(core::node_index where, core::time_point now);
+
+    [[nodiscard]] std::string_view key() const { return what_->keys.lock; }
+    [[nodiscard]] const std::vector<contender*>& waiting() const { return waiting_; }
+
+    /// The lease of this client that is believed to hold the key, if any. Of several that share it
+    /// the last that took it, while it does: nobody asks for more than one to be denied by.
+    [[nodiscard]] hold* holder() const { return holder_; }
+
+    /// What this client has lately learned about others who are after the key.
+    [[nodiscard]] const core::contention& known_contention() const { return contention_; }
+
+  private:
+    friend class wait_queues;
+
+    void give_turn(std::optional<core::local_id> to, const core::yield_policy::gap& left,
+                   core::time_point now);
+    [[nodiscard]] contender* find(std::optional<core::local_id> who) const;
+
+    plan_pointer what_;  // of whoever opened it: keeps the key
+    core::local_queue order_;
+    std::vector<contender*> waiting_;
+    hold* holder_ = nullptr;
+    core::contention contention_;
+    core::yield_policy yielding_;
+    std::size_t users_ = 0;
+    bool listed_ = false;  // among those of `wait_queues` that may be idle
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,79 @@
+#include "runtime/waiting/wait_queues.hpp"
+
+#include <cassert>
+
+namespace holdfast::runtime {
+namespace {
+
+constexpr std::size_t most_idle = 64;
+
+}  // namespace
+
+wait_queue& wait_queues::open(const plan_pointer& what) {
+    return open(queues_.try_emplace(what->keys.lock, what).first->second);
+}
+
+wait_queue& wait_queues::open(wait_queue& known) {
+    ++known.users_;
+    return known;
+}
+
+void wait_queues::close(wait_queue& from) noexcept {
+    assert(from.users_ > 0);
+    if (--from.users_ > 0 || from.listed_) return;
+    try {
+        idle_.push_back(&from);
+    } catch (const std::bad_alloc&) {
+        queues_.erase(from.key());  // what it has learned is not worth more
+        return;
+    }
+    from.listed_ = true;
+    if (idle_.size() <= most_idle) return;
+    auto& oldest = *idle_.front();
+    idle_.pop_front();
+    oldest.listed_ = false;
+    if (oldest.users_ == 0) queues_.erase(oldest.key());
+}
+
+void wait_queues::notified(std::string_view key, core::node_index where, core::time_point now) {
+    const auto found = queues_.find(key);
+    if (found == queues_.end()) return;
+    auto& here = open(found->second);
+    here.notified(where, now);
+    close(here);
+}
+
+void wait_queues::notified_all(core::node_index where, core::time_point now) {
+    for (auto* const here : open_those_with_waiters()) {
+        here->notified(where, now);
+        close(*here);
+    }
+}
+
+// Queue by queue, and each time from the first: whoever is aborted leaves, and the last to leave
+// may take the queue along.
+void wait_queues::abort_all() noexcept {
+    for (auto next = queues_.begin(); next != queues_.end();) {
+        auto& here = next->second;
+        if (here.waiting().empty()) {
+            ++next;
+            continue;
+        }
+        open(here);
+        // From the back, so that nobody gets a turn first.
+        while (!here.waiting().empty()) here.waiting().back()->abort();
+        close(here);
+        next = queues_.begin();
+    }
+}
+
+std::vector<wait_queue*> wait_queues::open_those_with_waiters() {
+    std::vector<wait_queue*> all;
+    all.reserve(queues_.size());  // whatever throws does so before anything is opened
+    for (auto& [key, here] : queues_) {
+        if (!here.waiting().empty()) all.push_back(&open(here));
+    }
+    return all;
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <deque>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+#include "runtime/plan.hpp"
+#include "runtime/waiting/wait_queue.hpp"
+
+namespace holdfast::runtime {
+
+/// The wait queues of one client, one per key that somebody uses: waits for, holds, or tries.
+///
+/// A queue that nobody uses any more is kept for a while, with what it has learned and allocated: a
+/// lock that was taken is often taken again.
+class wait_queues {
+  public:
+    /// Whoever opens a queue uses it until it closes it.
+    wait_queue& open(const plan_pointer& what);
+    wait_queue& open(wait_queue& known);
+    void close(wait_queue& from) noexcept;
+
+    /// A server said that the key changed, or that all keys did.
+    void notified(std::string_view key, core::node_index where, core::time_point now);
+    void notified_all(core::node_index where, core::time_point now);
+
+    void abort_all() noexcept;
+
+  private:
+    std::vector<wait_queue*> open_those_with_waiters();
+
+    std::unordered_map<std::string_view, wait_queue> queues_;  // by the key that the queue keeps
+    std::deque<wait_queue*> idle_;                             // or in use again by now
+};
+
+}  // namespace holdfast::runtime

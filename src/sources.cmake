@@ -1,0 +1,55 @@
+# What each layer is made of, from the bottom up: doc/design.md says what they are
+# for, and test/repository/layers who may include whom. The simulator compiles some of them again.
+
+set(core_sources
+  core/acquire.cpp core/clock_watch.cpp core/contend.cpp core/contention.cpp core/hand_off.cpp
+  core/judge.cpp core/release.cpp core/renew.cpp core/watchdog.cpp)
+
+set(resp_sources
+  resp/framer.cpp resp/to_string.cpp resp/view.cpp)
+
+set(script_sources
+  scripts/enlist.lua scripts/exclusive/acquire.lua scripts/exclusive/commit.lua
+  scripts/exclusive/extend.lua scripts/exclusive/force.lua scripts/exclusive/linger.lua
+  scripts/exclusive/release.lua)
+
+set(net_sources
+  net/connection.cpp net/enlisting.cpp net/explain.cpp net/handshake.cpp net/node.cpp
+  net/supported.cpp net/url.cpp)
+
+set(kinds_sources
+  kinds/answers.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/table.cpp)
+
+set(runtime_sources
+  runtime/driving/timer_queue.cpp runtime/endpoints.cpp runtime/engine.cpp
+  runtime/operations/acquiring.cpp runtime/operations/attempt.cpp runtime/operations/cleanup.cpp
+  runtime/operations/failures.cpp runtime/operations/heartbeat.cpp runtime/operations/hold.cpp
+  runtime/operations/membership_check.cpp runtime/operations/query.cpp
+  runtime/operations/release_retries.cpp runtime/operations/releasing.cpp
+  runtime/operations/renewal.cpp runtime/operations/tally.cpp runtime/owner_token.cpp
+  runtime/plan.cpp runtime/waiting/wait_queue.cpp runtime/waiting/wait_queues.cpp)
+
+set(platform_sources
+  platform/environment.cpp platform/fork_guard.cpp platform/futex_parker.cpp
+  platform/threaded_driver.cpp platform/tls.cpp platform/transport.cpp platform/wake_event.cpp
+  platform/wake_timer.cpp)
+
+set(api_sources
+  api/acquire.cpp api/async.cpp api/client.cpp api/clock.cpp api/duration.cpp api/error.cpp
+  api/lease.cpp api/lockable.cpp api/mutex.cpp api/owner.cpp api/recursive_mutex.cpp
+  api/release.cpp)
+
+set(operate_sources
+  operate/examine.cpp operate/force.cpp operate/operate.cpp operate/rights.cpp operate/trial.cpp)
+
+foreach(layer core resp script net kinds runtime platform api operate)
+  list(TRANSFORM ${layer}_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+endforeach()
+
+# What runs without the platform, in the simulator too; and the rest.
+set(hermetic_sources ${net_sources} ${kinds_sources} ${runtime_sources})
+set(worldly_sources ${platform_sources} ${api_sources} ${operate_sources})
+foreach(needed api/duration api/error api/release platform/fork_guard)
+  list(APPEND hermetic_sources ${CMAKE_CURRENT_LIST_DIR}/${needed}.cpp)
+  list(REMOVE_ITEM worldly_sources ${CMAKE_CURRENT_LIST_DIR}/${needed}.cpp)
+endforeach()
