@@ -6,21 +6,8 @@
 #include <utility>
 
 namespace holdfast::core {
-namespace {
 
-// Nodes are told of one release at slightly different times. After the first word the others get
-// this long to follow, so that the attempt does not meet the old owner on a majority.
-constexpr duration settling_time = std::chrono::milliseconds(1);
-
-// Expiry is only visible to the millisecond, and rivals that wake together split the vote.
-constexpr duration expiry_slack = std::chrono::milliseconds(1);
-constexpr duration expiry_jitter = std::chrono::milliseconds(3);
-
-// Over how long rivals part who keep splitting the vote: from two of them to a crowd.
-constexpr duration shortest_spread = std::chrono::milliseconds(2);
-constexpr duration longest_spread = std::chrono::milliseconds(128);
-
-}  // namespace
+using namespace tuning::waiting;
 
 denial_summary summarize(const denials& said) {
     const auto denied = said.remaining.size();

@@ -9,6 +9,7 @@
 #include "core/contention.hpp"
 #include "core/node_set.hpp"
 #include "core/time.hpp"
+#include "core/tuning.hpp"
 
 /// Decides for one caller when to attempt, when to wait, and when to give up.
 ///
@@ -77,9 +78,9 @@ class contend {
         bool waits = true;              // false: one attempt, unless the server was emptied
         time_point give_up_at = never;  // the caller's own limit
         duration patience{};            // how long no majority may be in reach
-        duration first_delay = std::chrono::milliseconds(2);
-        duration longest_delay = std::chrono::milliseconds(500);
-        duration net = std::chrono::seconds(5);  // the longest sleep when told, not polling
+        duration first_delay = tuning::waiting::first_delay;
+        duration longest_delay = tuning::waiting::longest_delay;
+        duration net = tuning::waiting::net;  // the longest sleep when told, not polling
     };
 
     struct turn {

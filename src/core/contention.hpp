@@ -5,6 +5,7 @@
 #include "core/fencing_token.hpp"
 #include "core/hand_off.hpp"
 #include "core/time.hpp"
+#include "core/tuning.hpp"
 
 /// What a process remembers of others who are after the same key, from one of its callers to the
 /// next. Whoever has just had the lock gives way to them, if it knows of any: first for as long as
@@ -19,9 +20,9 @@
 namespace holdfast::core {
 
 struct contention {
-    static constexpr duration step = std::chrono::microseconds(500);
-    static constexpr duration longest = std::chrono::milliseconds(8);
-    static constexpr std::uint8_t most_in_vain = 8;
+    static constexpr duration step = tuning::contention::step;
+    static constexpr duration longest = tuning::contention::longest;
+    static constexpr std::uint8_t most_in_vain = tuning::contention::most_in_vain;
 
     bool known = false;
     duration spread{0};        // over which it was good to part from them

@@ -6,6 +6,7 @@
 #include "core/fencing_token.hpp"
 #include "core/local_queue.hpp"
 #include "core/timing.hpp"
+#include "core/tuning.hpp"
 
 /// What a holder leaves that lets go while others of its process wait for the same lock. The first
 /// of them may take the lease over as it stands, under the same owner token at the servers, without
@@ -35,12 +36,9 @@ struct grant {
     bool shown = false;                // its owner token, by who leaves it
 };
 
-/// How many may have one grant of the servers in turn. Counters that start from a clock in
-/// microseconds bear it: fewer than a million tokens a second are drawn.
-inline constexpr std::uint32_t most_holders = 16;
-
-/// How long they may go on, if their leases are not even shorter: what others wait at most for it.
-inline constexpr duration hand_off_window = std::chrono::milliseconds(20);
+/// How many may have one grant of the servers in turn, and for how long.
+inline constexpr auto most_holders = tuning::hand_off::most_holders;
+inline constexpr auto hand_off_window = tuning::hand_off::window;
 
 /// For whom a grant is asked: the caller, and who stands in line when the request is first written.
 /// One that is written again, or to more nodes, stays as it is: all of them came before that, too.

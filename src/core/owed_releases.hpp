@@ -8,6 +8,7 @@
 
 #include "core/node_set.hpp"
 #include "core/time.hpp"
+#include "core/tuning.hpp"
 
 namespace holdfast::core {
 
@@ -24,7 +25,7 @@ namespace holdfast::core {
 template <typename Release>
 class owed_releases {
   public:
-    static constexpr std::size_t most_per_node = 4096;  // beyond it the oldest expires by itself
+    static constexpr auto most_per_node = tuning::owed::most_per_node;
 
     /// `until`: when the key is gone without our help. `name`: what tells it from others, for ==.
     template <typename Name>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/time.hpp"
+#include "core/tuning.hpp"
 
 /// Keeps the callers of one process from passing a lock among themselves for ever. Whoever of them
 /// is next asks in the same write as the release, ahead of everybody who waits elsewhere; so once
@@ -16,14 +17,14 @@ namespace holdfast::core {
 
 class yield_policy {
   public:
-    static constexpr duration soonest = std::chrono::milliseconds(20);
-    static constexpr duration latest = std::chrono::milliseconds(320);
+    static constexpr duration soonest = tuning::yielding::soonest;
+    static constexpr duration latest = tuning::yielding::latest;
 
     /// Long enough for others to be told of the release, and to ask: twice as long as it took
     /// ourselves, within these.
-    static constexpr duration shortest_gap = std::chrono::milliseconds(1);
-    static constexpr duration longest_gap = std::chrono::milliseconds(50);
-    static constexpr duration shortest_head_start = std::chrono::microseconds(100);
+    static constexpr duration shortest_gap = tuning::yielding::shortest_gap;
+    static constexpr duration longest_gap = tuning::yielding::longest_gap;
+    static constexpr duration shortest_head_start = tuning::yielding::shortest_head_start;
 
     /// Somebody of this process was denied by another.
     void denied() {

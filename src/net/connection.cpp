@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/tuning.hpp"
 #include "net/explain.hpp"
 #include "resp/encoder.hpp"
 
 namespace holdfast::net {
 namespace {
 
-constexpr std::size_t first_buffer = std::size_t{16} * 1024;
-
-// After this long without a word it is worth a system call to ask whether the server is there.
-constexpr auto idle_time = std::chrono::milliseconds(1);
+using core::tuning::servers::first_buffer;
+using core::tuning::servers::idle_time;
 
 introduction introduce(const connection::settings& how) {
     return {.user = how.where.user,

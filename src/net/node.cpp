@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/tuning.hpp"
 #include "holdfast/duration.hpp"
 
 namespace holdfast::net {
-namespace {
 
-constexpr auto first_delay = std::chrono::milliseconds(20);
-constexpr auto longest_delay = std::chrono::milliseconds(1000);
-
-// What makes a server unfit may be mended: so often it is looked at again while somebody asks.
-constexpr auto unfit_for = std::chrono::milliseconds(500);
-
-}  // namespace
+using namespace core::tuning::servers;
 
 node::node(network& through, std::mutex& guard, settings how, listener& whom)
     : network_(through),

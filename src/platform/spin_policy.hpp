@@ -5,8 +5,11 @@
 #include <cstddef>
 
 #include "core/time.hpp"
+#include "core/tuning.hpp"
 
 namespace holdfast::platform {
+
+namespace spin = core::tuning::spin;
 
 /// How often a caller that waits should let others run before it goes to sleep.
 ///
@@ -28,8 +31,9 @@ class spin_policy {
     /// For one caller, as one of so many who wait.
     [[nodiscard]] unsigned yields_for(waits_for what, std::size_t waiting, core::time_point now) {
         if (now < not_before_) return 0;
-        if (what == waits_for::its_turn) return waiting <= few ? in_line_.next(yields_in_line) : 0;
-        return waiting >= several ? for_answers_.next(yields_for_answers) : 0;
+        if (what == waits_for::its_turn)
+            return waiting <= spin::few ? in_line_.next(spin::yields_in_line) : 0;
+        return waiting >= spin::several ? for_answers_.next(spin::yields_for_answers) : 0;
     }
 
     /// A caller has let others run, and what it waits for came meanwhile or not.
@@ -39,12 +43,13 @@ class spin_policy {
 
     /// Longer than so many who wait should take. If it was one turn, strangers had it.
     [[nodiscard]] static bool too_long(std::size_t waiting, core::duration others_ran) {
-        return others_ran > allowance + slice_of_one * waiting;
+        return others_ran > spin::allowance + spin::slice_of_one * waiting;
     }
 
     /// Strangers ran for that long, until now.
     void avoid_strangers(core::duration ran, core::time_point now) {
-        not_before_ = std::max(not_before_, now + std::min(ran, longest_slice) * patience);
+        not_before_ =
+            std::max(not_before_, now + std::min(ran, spin::longest_slice) * spin::patience);
     }
 
   private:
@@ -57,29 +62,14 @@ class spin_policy {
         }
 
         void learn(bool came) {
-            vain_ = came ? 0 : std::min(vain_ * 2 + 1, most_skipped);
+            vain_ = came ? 0 : std::min(vain_ * 2 + 1, spin::most_skipped);
             skip_ = vain_;
         }
 
       private:
-        static constexpr unsigned most_skipped = 63;
         unsigned vain_ = 0;  // grows with each time in a row
         unsigned skip_ = 0;
     };
-
-    // Measured on two cores. For answers: 8 to 64 threads gain, 256 do not, and forty turns bring
-    // no more than ten. In line: speed grows by half to double with 16, a little with 20 to 32, not
-    // with 40, and falls with 64, who take the turns from each other; ten turns bring 40 to 80 % of
-    // what 40 do, and 100 a little more than these.
-    static constexpr std::size_t several = 4;
-    static constexpr unsigned yields_for_answers = 10;
-    static constexpr std::size_t few = 24;
-    static constexpr unsigned yields_in_line = 40;
-
-    static constexpr int patience = 25;
-    static constexpr core::duration longest_slice = std::chrono::milliseconds(40);  // that counts
-    static constexpr core::duration slice_of_one = std::chrono::microseconds(25);
-    static constexpr core::duration allowance = std::chrono::milliseconds(1);
 
     experience for_answers_;
     experience in_line_;

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <utility>
 
+#include "core/tuning.hpp"
 #include "holdfast/clock.hpp"
 
 namespace holdfast::platform {
@@ -19,12 +20,8 @@ namespace {
 // As background_until_: it is not asleep, and will look before it sleeps.
 constexpr auto awake = core::time_point::min();
 
-// Whoever polls keeps the time for what is due that soon: waking another thread, and being woken by
-// it, costs more than a timeout that is likely to come.
-constexpr auto soon = std::chrono::milliseconds(10);
-
-// After a round that failed: memory may come back, and deadlines pass meanwhile.
-constexpr auto pause_after_failure = std::chrono::milliseconds(1);
+using core::tuning::driving::pause_after_failure;
+using core::tuning::driving::soon;
 
 /// Lets go of the lock, and takes it again whatever happens.
 class unlocked {
@@ -300,6 +297,7 @@ void threaded_driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) noe
 
 // Returns whether the caller was woken meanwhile. Without the lock: it is wanted by those who run.
 bool threaded_driver::spin(std::unique_lock<std::mutex>& lock, waiter& who) noexcept {
+    if (!driven_.may_spin()) return false;
     const auto waiting = sleepers_.size();
     const auto due = driven_.wake_at();
     const auto begin = clock::now();

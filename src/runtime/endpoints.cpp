@@ -36,13 +36,14 @@ struct switch_parameter {
     void (*take)(options& into, bool on);
 };
 
-constexpr std::array<switch_parameter, 2> switch_parameters{
+constexpr std::array<switch_parameter, 3> switch_parameters{
     {{"restart_guard", [](options& into, bool on) { into.restart_guard = on; }},
-     {"allow_eviction", [](options& into, bool on) { into.allow_eviction = on; }}}};
+     {"allow_eviction", [](options& into, bool on) { into.allow_eviction = on; }},
+     {"spin", [](options& into, bool on) { into.spin = on; }}}};
 
-constexpr std::array<std::string_view, 8> known_parameters{
-    "node_timeout", "connect_timeout", "patience",       "max_ttl",
-    "guard_time",   "restart_guard",   "allow_eviction", "drift"};
+constexpr std::array<std::string_view, 9> known_parameters{
+    "node_timeout",  "connect_timeout", "patience", "max_ttl", "guard_time",
+    "restart_guard", "allow_eviction",  "spin",     "drift"};
 
 milliseconds read_duration(const std::string& name, const std::string& value) {
     const auto read = parse_duration(value);

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/tuning.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "kinds/table.hpp"
@@ -15,9 +16,7 @@
 namespace holdfast::runtime {
 namespace {
 
-constexpr core::duration longest_drain = std::chrono::milliseconds(100);
 constexpr std::size_t first_holds = 16;
-constexpr int silence_factor = 3;  // unanswered for so many node timeouts: the server is gone
 
 core::node_index index_of(const net::node& which) {
     return {static_cast<std::uint8_t>(which.index())};
@@ -66,7 +65,7 @@ void engine::make_node(const net::endpoint& where, bool patient, net::purpose wh
                  .what_for = what_for,
                  .loads = kinds::scripts_to_load(),
                  .connect_timeout = settings_.connect_timeout,
-                 .silence_limit = node_timeout_ * silence_factor},
+                 .silence_limit = node_timeout_ * core::tuning::servers::silence_factor},
         .patient = patient};
     nodes_.push_back(std::make_unique<net::node>(*environment_, guard_, std::move(how),
                                                  static_cast<net::node::listener&>(*this)));
@@ -96,7 +95,7 @@ void engine::hear_out(std::unique_lock<std::mutex>& lock) noexcept {
         if (node->has_unsent() || node->answers_on_their_way()) owing.insert(index_of(*node));
     }
     try {
-        drain::wait(*this, owing, now() + longest_drain, lock);
+        drain::wait(*this, owing, now() + core::tuning::longest_drain, lock);
     } catch (const std::bad_alloc&) {
         flush();  // without hearing what comes of it
     }

@@ -133,6 +133,7 @@ class engine final : private driver::machinery,
     void fire(core::time_point now) noexcept override;
     [[nodiscard]] core::time_point wake_at() const override;
     [[nodiscard]] bool unattended() const override;
+    [[nodiscard]] bool may_spin() const override { return settings_.spin; }
     [[nodiscard]] std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
     void on_ready(net::node& which) override;

@@ -1,3 +1,6 @@
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <boost/asio/use_future.hpp>
 #include <future>
@@ -10,6 +13,20 @@
 
 /// Leases that go from one waiter of a client to the next without the servers. A slow machine may
 /// take longer for a step than a lease may be passed on, so what must happen is tried many times.
+namespace holdfast::test {
+namespace {
+
+std::atomic<unsigned> yields = 0;
+
+}  // namespace
+}  // namespace holdfast::test
+
+/// Instead of the C library's, so that it can be counted.
+extern "C" int sched_yield() noexcept {
+    ++holdfast::test::yields;
+    return static_cast<int>(::syscall(SYS_sched_yield));
+}
+
 namespace holdfast::test {
 namespace {
 
@@ -131,6 +148,20 @@ TEST_F(handover, is_noticed_by_the_thread_that_drives) {
     all.disperse();
     EXPECT_EQ(all.violations(), 0);
     EXPECT_LT(all.longest_wait(), 5s);
+}
+
+TEST_F(handover, spins_unless_that_is_switched_off) {
+    {
+        crowd threads(client_);
+        ASSERT_TRUE(threads.inherits(200));
+    }
+    EXPECT_GT(yields.exchange(0), 0U);
+    client quiet(server_.url() + "?spin=off");
+    {
+        crowd threads(quiet);
+        ASSERT_TRUE(threads.inherits(200));
+    }
+    EXPECT_EQ(yields.load(), 0U);
 }
 
 TEST_F(handover, goes_on_without_the_server) {

@@ -44,6 +44,7 @@ class machine final : public runtime::driver::machinery {
     }
     [[nodiscard]] core::time_point wake_at() const override { return next; }
     [[nodiscard]] bool unattended() const override { return busy; }
+    [[nodiscard]] bool may_spin() const override { return true; }
     [[nodiscard]] std::shared_ptr<void> keep_alive() override { return nullptr; }
 
     world& world_;

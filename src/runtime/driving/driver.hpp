@@ -46,6 +46,9 @@ class driver {
         [[nodiscard]] virtual core::time_point wake_at() const = 0;
         [[nodiscard]] virtual bool unattended() const = 0;
 
+        /// Whether callers may spin before they sleep.
+        [[nodiscard]] virtual bool may_spin() const = 0;
+
         /// What must outlive whoever drives, should that outlive its last user.
         [[nodiscard]] virtual std::shared_ptr<void> keep_alive() = 0;
 

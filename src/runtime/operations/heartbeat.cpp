@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/tuning.hpp"
 #include "holdfast/duration.hpp"
 #include "net/enlisting.hpp"
 #include "resp/encoder.hpp"
@@ -9,8 +10,6 @@
 
 namespace holdfast::runtime {
 namespace {
-
-constexpr core::duration period = std::chrono::seconds(1);
 
 /// One look at one server.
 class look final : public net::exchange {
@@ -104,13 +103,13 @@ class look final : public net::exchange {
 
 void heartbeat::start(core::time_point now) {
     if (std::exchange(beats_, true)) return;
-    engine_.set(*this, now + period);
+    engine_.set(*this, now + core::tuning::heartbeat_period);
 }
 
 void heartbeat::stop() { engine_.cancel(*this); }
 
 void heartbeat::due(core::time_point now) noexcept {
-    engine_.set(*this, now + period);
+    engine_.set(*this, now + core::tuning::heartbeat_period);
     try {
         look_at_all(now);
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next one will

@@ -4,10 +4,13 @@
 #include <cassert>
 #include <utility>
 
+#include "core/tuning.hpp"
 #include "runtime/operations/renewal.hpp"
 
 namespace holdfast::runtime {
 namespace {
+
+namespace tuning = core::tuning::renewal;
 
 core::watchdog::config keeping(const plan& what, core::time_point sent_at) {
     const auto ttl = what.timing.ttl;
@@ -15,9 +18,9 @@ core::watchdog::config keeping(const plan& what, core::time_point sent_at) {
     const auto believed = ttl - what.timing.guard() - what.notice;
     return {.timing = what.timing,
             .renewing = what.renewing,
-            .renew_every = std::min(ttl / 3, believed / 2),
-            .retry_every = std::clamp(ttl / 30, core::duration(std::chrono::milliseconds(10)),
-                                      core::duration(std::chrono::seconds(1))),
+            .renew_every = std::min(ttl / tuning::fraction, believed / 2),
+            .retry_every = std::clamp(ttl / tuning::retry_fraction, tuning::shortest_retry,
+                                      tuning::longest_retry),
             .notice = what.notice,
             .hold_until = what.max_hold == core::duration{0} ? core::never
                                                              : core::after(sent_at, what.max_hold)};

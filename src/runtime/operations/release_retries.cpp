@@ -3,19 +3,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/tuning.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/operations/cleanup.hpp"
 
 namespace holdfast::runtime {
-namespace {
-
-constexpr core::duration first_pause = std::chrono::milliseconds(100);
-constexpr core::duration longest_pause = std::chrono::seconds(5);
-
-}  // namespace
 
 release_retries::release_retries(engine& through)
-    : engine_(through), pause_(first_pause, longest_pause) {}
+    : engine_(through),
+      pause_(core::tuning::owed::first_pause, core::tuning::owed::longest_pause) {}
 
 void release_retries::owe(core::node_index to, const plan_pointer& what, const std::string& owner,
                           core::time_point until) noexcept {

@@ -2,12 +2,9 @@
 
 #include <cassert>
 
+#include "core/tuning.hpp"
+
 namespace holdfast::runtime {
-namespace {
-
-constexpr std::size_t most_idle = 64;
-
-}  // namespace
 
 wait_queue& wait_queues::open(const plan_pointer& what) {
     return open(queues_.try_emplace(what->keys.lock, what).first->second);
@@ -28,7 +25,7 @@ void wait_queues::close(wait_queue& from) noexcept {
         return;
     }
     from.listed_ = true;
-    if (idle_.size() <= most_idle) return;
+    if (idle_.size() <= core::tuning::most_idle_queues) return;
     auto& oldest = *idle_.front();
     idle_.pop_front();
     oldest.listed_ = false;
