@@ -108,9 +108,9 @@ class lease {
 
     /// Moves the deadline to that of a ttl from now, if it is later; max_hold caps it. Blocks for
     /// one round trip (see mutex). Throws errc::lost, also after stop_token() has stopped;
-    /// errc::not_held after release(); errc::invalid_option, unless the ttl is from min_ttl to
-    /// max_ttl and above twice the guard_time; or why no majority confirmed it, and the old
-    /// deadline stands. REQUIRES: not detached.
+    /// errc::not_held after release() or detach(); errc::invalid_option, unless the ttl is from
+    /// min_ttl to max_ttl and above twice the guard_time; or why no majority confirmed it, and the
+    /// old deadline stands.
     void extend(std::chrono::milliseconds ttl);
     bool extend(std::chrono::milliseconds ttl, std::error_code& error);
 

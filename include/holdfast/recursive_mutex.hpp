@@ -27,8 +27,8 @@ class recursive_mutex : public detail::timed<recursive_mutex> {
 
     [[nodiscard]] const lease* current() const noexcept { return inner_.current(); }
 
-    /// How often the calling thread has locked it; 0: it does not hold it. REQUIRES: not in a
-    /// child.
+    /// How often the calling thread has locked it; 0: it does not hold it, or this
+    /// is a child.
     [[nodiscard]] std::size_t depth() const noexcept;
 
   private:

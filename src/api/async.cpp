@@ -202,7 +202,7 @@ std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl
     auto& engine = hold->through();
     const auto lock = engine.lock();
     check_open(engine);
-    check_not_released(*hold);
+    check_not_ended(*hold);
     const auto made = std::make_shared<pending_renewal>(hold, std::move(done));
     made->start(ttl, made);
     engine.submit();

@@ -41,7 +41,7 @@ void lease::ensure_held() const {
     detail::check_process(hold_->through());
     if (!lost()) return;
     const auto lock = hold_->through().lock();
-    detail::check_not_released(*hold_);
+    if (hold_->released()) detail::check_not_ended(*hold_);
     throw std::system_error(errc::lost, "lock '" + key() + "'");
 }
 
@@ -60,7 +60,7 @@ void lease::extend(std::chrono::milliseconds ttl) {
     auto& engine = hold.through();
     runtime::waiter caller(engine.driving());
     auto lock = engine.lock();
-    detail::check_not_released(hold);
+    detail::check_not_ended(hold);
     const auto attempt = runtime::renewal::start(
         hold_, ttl, engine.now(),
         [&](const runtime::renewal&) { engine.driving().finished(caller); });

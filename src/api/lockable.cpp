@@ -82,7 +82,10 @@ void lockable::unlock(std::error_code& error) noexcept {
     error = mine ? std::error_code{} : make_error_code(errc::not_held);
 }
 
-const lease* lockable::current() const noexcept { return held_->current(); }
+// Nor here: the leases of a child's parent are not its own.
+const lease* lockable::current() const noexcept {
+    return shared_->engine()->in_child() ? nullptr : held_->current();
+}
 
 lease lockable::acquire() { return acquire(how_); }
 

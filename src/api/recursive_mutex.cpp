@@ -48,10 +48,12 @@ recursive_mutex::recursive_mutex(client& through, std::string key, acquire_optio
 
 recursive_mutex::~recursive_mutex() = default;
 
-std::size_t recursive_mutex::depth() const noexcept { return depths_->mine(); }
+std::size_t recursive_mutex::depth() const noexcept {
+    return in_child(inner_) ? 0 : depths_->mine();
+}
 
 bool recursive_mutex::reenter() {
-    if (in_child(inner_) || depths_->mine() == 0) return false;
+    if (depth() == 0) return false;
     depths_->enter();
     return true;
 }
@@ -89,18 +91,16 @@ bool recursive_mutex::lock_until(clock::time_point when) {
 }
 
 bool recursive_mutex::lock_until(clock::time_point when, std::error_code& error) {
-    error.clear();
-    return reenter() || enter(inner_.try_lock_until(when, error));
+    return detail::catching(error, [&] { return lock_until(when); });
 }
 
 void recursive_mutex::unlock() noexcept {
-    if (in_child(inner_) || depth() == 0 || depths_->leave() == 0)
-        inner_.unlock();  // reports what is not held
+    if (depth() == 0 || depths_->leave() == 0) inner_.unlock();  // reports what is not held
 }
 
 void recursive_mutex::unlock(std::error_code& error) noexcept {
     error.clear();
-    if (in_child(inner_) || depth() == 0 || depths_->leave() == 0) inner_.unlock(error);
+    if (depth() == 0 || depths_->leave() == 0) inner_.unlock(error);
 }
 
 }  // namespace holdfast

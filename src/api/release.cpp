@@ -112,9 +112,10 @@ void check_extension(runtime::hold& which, std::chrono::milliseconds ttl) {
     if (which.announced()) raise_lost(which);
 }
 
-void check_not_released(const runtime::hold& which) {
-    if (!which.released()) return;
-    throw std::system_error(errc::not_held, "lock '" + which.what().name() + "' was released");
+void check_not_ended(const runtime::hold& which) {
+    if (!which.ended()) return;
+    throw std::system_error(errc::not_held, "lock '" + which.what().name() + "' was " +
+                                                (which.released() ? "released" : "detached"));
 }
 
 void check_renewed(const runtime::hold& which, const runtime::renewal& attempt) {

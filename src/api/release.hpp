@@ -28,7 +28,7 @@ void check_extension(runtime::hold& which, std::chrono::milliseconds ttl);
 
 /// Throws errc::not_held: what the servers have may be another holder's by now. REQUIRES: the lock
 /// held.
-void check_not_released(const runtime::hold& which);
+void check_not_ended(const runtime::hold& which);
 
 /// Throws errc::lost, or what kept the renewal from being confirmed.
 void check_renewed(const runtime::hold& which, const runtime::renewal& attempt);

@@ -204,6 +204,13 @@ TEST_F(watchdog, a_detached_lock_stays_until_its_ttl_is_over) {
     EXPECT_EQ(client_.statistics().held_now, 0U);
 }
 
+TEST_F(watchdog, a_detached_lock_is_not_extended) {
+    auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    held.detach();
+    EXPECT_EQ(error_of([&] { held.extend(30s); }).code, errc::not_held);
+    EXPECT_LE(server_.pttl("k"), ttl.count());
+}
+
 TEST_F(watchdog, a_detached_lock_still_excludes_the_same_client) {
     auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
     held.detach();

@@ -44,7 +44,7 @@ class lockable : public timed<lockable> {
     void unlock(std::error_code& error) noexcept;
 
     /// The lease behind lock(), for its token, stop_token and deadline; null: the calling thread
-    /// holds none. Valid until that thread unlocks. Blocks on nothing. REQUIRES: not in a child.
+    /// holds none. Valid until that thread unlocks. Blocks on nothing. Null in a child.
     [[nodiscard]] const lease* current() const noexcept;
 
     /// Waits without a limit, or until `stop` is requested. With an error the acquisition is empty.
