@@ -280,7 +280,7 @@ std::vector<milliseconds> enlist_all(client& through, Vouched&& whom_for) {
             result.push_back(enlist_one(*shared->engine(), whom, whom_for(n)));
         } catch (const std::system_error& failed) {
             if (!first) first = failed.code();
-            all += (all.empty() ? "" : "; ") + shared->engine()->node(whom).name() +
+            all += (all.empty() ? "" : "; ") + detail::name_of(*shared->engine(), whom) +
                    " was not enlisted: " + runtime::said_by(failed);
         }
     }

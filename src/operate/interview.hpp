@@ -12,6 +12,12 @@
 
 namespace holdfast::detail {
 
+/// A node is called after the address at which it was last looked for: that takes the lock.
+inline std::string name_of(runtime::engine& through, core::node_index node) {
+    const auto lock = through.lock();
+    return through.node(node).name();
+}
+
 /// Asks one node questions, one after the other. Holds the engine's lock while it lives.
 class interview {
   public:

@@ -11,6 +11,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "net/explain.hpp"
+#include "operate/interview.hpp"
 #include "operate/observer.hpp"
 #include "resp/view.hpp"
 #include "runtime/operations/failures.hpp"
@@ -56,7 +57,9 @@ std::string why_not(const runtime::query::answer& answer) {
 void require_majority(runtime::engine& engine, const runtime::electorate& whom,
                       const answers& all) {
     const runtime::tally said(whom, all, runtime::read_answer);
-    if (!said.carried()) runtime::raise(said.why_silent(engine));
+    if (said.carried()) return;
+    const auto lock = engine.lock();
+    runtime::raise(said.why_silent(engine));
 }
 
 std::string full_key(client& through, std::string_view key) {
@@ -224,8 +227,9 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
                        .ttl_known = ttl_known,
                        .nodes = owners.size()};
     for (std::size_t n = 0; n < owners.size(); ++n) {
-        status.views.push_back(view_of(
-            engine.node(whom.node_of({static_cast<std::uint8_t>(n)})).name(), owners[n], ttls[n]));
+        status.views.push_back(
+            view_of(detail::name_of(engine, whom.node_of({static_cast<std::uint8_t>(n)})),
+                    owners[n], ttls[n]));
     }
     elect_holder(status);
     const auto counter = kinds::counter_key(name);
@@ -265,9 +269,10 @@ bool is_ours(runtime::engine& engine, const std::string& name) {
     return false;
 }
 
-[[noreturn]] void raise_from(const net::node& node, net::failure why) {
-    why.message = node.name() + ": " + why.message;
-    runtime::raise(why);
+[[noreturn]] void raise_from(runtime::engine& engine, core::node_index node,
+                             const net::failure& why) {
+    const auto lock = engine.lock();
+    runtime::raise(engine.named(node, why));
 }
 
 /// Throws where other clients agreed on another max_ttl: a longer ttl than theirs would outlast the
@@ -278,7 +283,8 @@ void require_agreement(runtime::engine& engine, const runtime::electorate& whom)
     whom.nodes().for_each([&](core::node_index which) {
         auto& node = engine.node(which);
         const bool differs = node.judge().reason() == core::judge::flaw::other_max_ttl;
-        if (node.ready() && differs) raise_from(node, node.disagreement(*node.said().enlisted));
+        if (!node.ready() || !differs) return;
+        runtime::raise(engine.named(which, node.disagreement(*node.said().enlisted)));
     });
 }
 
@@ -301,9 +307,9 @@ void scan(runtime::engine& engine, core::node_index node, const std::string& glo
         const auto page = runtime::query::run_on(
             engine, lock, node, {"SCAN", cursor, "MATCH", glob, "COUNT", "1000", "TYPE", "string"});
         lock.unlock();
-        if (const auto* why = std::get_if<net::failure>(&page)) raise_from(engine.node(node), *why);
+        if (const auto* why = std::get_if<net::failure>(&page)) raise_from(engine, node, *why);
         const resp::view reply(*text_of(page));
-        if (reply.is_error()) raise_from(engine.node(node), net::explain(reply));
+        if (reply.is_error()) raise_from(engine, node, net::explain(reply));
         if (reply.size() != 2) return;
         cursor = reply.at(0)->text();
         const auto keys = *reply.at(1);
@@ -345,13 +351,16 @@ bool is_anywhere_ours(runtime::engine& engine, const std::string& name) {
     const auto whom = voters_of(engine, name);
     const auto starts = ask(engine, whom, read_start(name, owner_start.size()));
     for (std::size_t voter = 0; voter < starts.size(); ++voter) {
-        auto& node = engine.node(whom.node_of({static_cast<std::uint8_t>(voter)}));
-        if (const auto* why = std::get_if<net::failure>(&starts[voter])) raise_from(node, *why);
+        const auto node = whom.node_of({static_cast<std::uint8_t>(voter)});
+        if (const auto* why = std::get_if<net::failure>(&starts[voter])) {
+            raise_from(engine, node, *why);
+        }
         const resp::view reply(*text_of(starts[voter]));
         ours = ours || reply.text() == owner_start;
         if (!reply.is_error()) continue;
         const auto why = net::explain(reply);
-        if (why.code != errc::wrong_type) raise_from(node, why);  // no string, and so no lock
+        if (why.code != errc::wrong_type)
+            raise_from(engine, node, why);  // no string, and so no lock
     }
     return ours;
 }
