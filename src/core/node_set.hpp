@@ -48,12 +48,30 @@ class node_set {
     }
     friend constexpr bool operator==(node_set, node_set) = default;
 
-    /// Calls `visit(node_index)` for each member, lowest first.
+    /// For `for (const auto node : set)`: the members, lowest first. It goes over what was in the
+    /// set when it began.
+    class iterator {
+      public:
+        constexpr explicit iterator(unsigned rest) : rest_(rest) {}
+        constexpr node_index operator*() const {
+            return {static_cast<std::uint8_t>(std::countr_zero(rest_))};
+        }
+        constexpr iterator& operator++() {
+            rest_ &= rest_ - 1U;
+            return *this;
+        }
+        friend constexpr bool operator==(iterator, iterator) = default;
+
+      private:
+        unsigned rest_;
+    };
+    [[nodiscard]] constexpr iterator begin() const { return iterator(bits_); }
+    [[nodiscard]] static constexpr iterator end() { return iterator(0); }
+
+    /// Calls `visit(node_index)` for each of them.
     template <typename Visitor>
     constexpr void for_each(Visitor&& visit) const {
-        for (unsigned rest = bits_; rest != 0; rest &= rest - 1U) {
-            visit(node_index{static_cast<std::uint8_t>(std::countr_zero(rest))});
-        }
+        for (const auto node : *this) visit(node);
     }
 
   private:

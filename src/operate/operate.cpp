@@ -191,10 +191,10 @@ std::optional<milliseconds> common_quarantine(runtime::engine& engine,
     const auto lock = engine.lock();
     const auto now = engine.now();
     std::vector<core::duration> left;
-    whom.nodes().for_each([&](core::node_index node) {
+    for (const auto node : whom.nodes()) {
         const auto each = quarantine_of(engine.node(node), now);
         if (each) left.emplace_back(*each);
-    });
+    }
     const auto until = core::summarize({.remaining = left, .nodes = whom.size()});
     if (until.remaining < core::duration{0}) return std::nullopt;
     return std::chrono::ceil<milliseconds>(until.remaining);
@@ -280,12 +280,12 @@ bool is_ours(runtime::engine& engine, const std::string& name) {
 void require_agreement(runtime::engine& engine, const runtime::electorate& whom) {
     require_majority(engine, whom, ask(engine, whom, {"PING"}));
     const auto lock = engine.lock();
-    whom.nodes().for_each([&](core::node_index which) {
+    for (const auto which : whom.nodes()) {
         auto& node = engine.node(which);
         const bool differs = node.judge().reason() == core::judge::flaw::other_max_ttl;
-        if (!node.ready() || !differs) return;
+        if (!node.ready() || !differs) continue;
         runtime::raise(engine.named(which, node.disagreement(*node.said().enlisted)));
-    });
+    }
 }
 
 /// The glob that matches this text alone.
@@ -449,9 +449,9 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
         runtime::raise(operation->last_failure());
     }
     // Servers do not tell a connection of what it changed itself.
-    engine.voters_of(plan->keys.lock).nodes().for_each([&](core::node_index node) {
+    for (const auto node : engine.voters_of(plan->keys.lock).nodes()) {
         engine.queues().notified(plan->keys.lock, node, engine.now());
-    });
+    }
     engine.submit();
     return detail::to_public(operation->outcome());
 }

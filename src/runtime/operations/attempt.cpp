@@ -197,11 +197,10 @@ void attempt::carry_out(const core::acquire::actions& next, core::time_point now
     const boost::intrusive_ptr<attempt> alive(this);
     // A node that is known to be out fails at once, and that may decide the attempt: what has not
     // been asked by then must not be, or its grant would follow the release.
-    next.acquire_on.for_each([&](core::node_index node) {
+    for (const auto node : next.acquire_on) {
         if (!machine_.decided()) ask(node, question::vote, {}, now);
-    });
-    next.commit_on.for_each(
-        [&](core::node_index node) { ask(node, question::commit, next.commit, now); });
+    }
+    for (const auto node : next.commit_on) ask(node, question::commit, next.commit, now);
     if (!next.release_on.empty()) release_on(next.release_on, now);
     if (next.decided && listener_ != nullptr) {
         std::exchange(listener_, nullptr)->decided(*this, now);
@@ -216,7 +215,7 @@ void attempt::ask(core::node_index node, question how, core::fencing_token token
 
 // Nobody waits for it: the answers are read when they would be overdue, at the latest.
 void attempt::release_on(core::node_set nodes, core::time_point now) noexcept {
-    nodes.for_each([&](core::node_index node) { ask(node, question::undo, {}, now); });
+    for (const auto node : nodes) ask(node, question::undo, {}, now);
     engine_.driving().attend_by(engine_.overdue_at());
 }
 
@@ -267,9 +266,9 @@ core::acquire::verdict attempt::outcome() const {
                                    [](const auto& other) { return other && !other->quarantine; });
     if (decided != core::acquire::verdict::contended || asked) return decided;
     std::size_t in_reach = 0;
-    voters_.voters().for_each([&](core::node_index node) {
+    for (const auto node : voters_.voters()) {
         if (at(node).ready()) ++in_reach;
-    });
+    }
     return voters_.carries(in_reach) ? decided : core::acquire::verdict::unreachable;
 }
 
@@ -289,9 +288,9 @@ net::failure attempt::why() const {
     auto all = failures_;
     if (!started() || machine_.outcome() == core::acquire::verdict::cancelled) {
         all.resize(voters_.size());
-        silent().for_each([&](core::node_index node) {
+        for (const auto node : silent()) {
             if (!all[node.value]) all[node.value] = why_silent(node);
-        });
+        }
     }
     return summarize_failures(engine_, voters_, all, machine_.granted_by().size(),
                               machine_.denied_by().size());

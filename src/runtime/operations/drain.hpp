@@ -22,8 +22,7 @@ class drain final : public net::exchange, private timer {
         if (whom.empty()) return;
         const boost::intrusive_ptr<drain> self(new drain(through, whom));
         through.enroll_timer();
-        whom.for_each(
-            [&](core::node_index node) { through.send(node, self, node.value, through.now()); });
+        for (const auto node : whom) through.send(node, self, node.value, through.now());
         through.set(*self, until);
         through.submit();
         through.driving().wait(lock, self->waiter_);

@@ -117,12 +117,12 @@ void heartbeat::due(core::time_point now) noexcept {
 }
 
 void heartbeat::look_at_all(core::time_point now) {
-    engine_.all_nodes().for_each([&](core::node_index which) {
-        if (!engine_.node(which).ready()) return;
+    for (const auto which : engine_.all_nodes()) {
+        if (!engine_.node(which).ready()) continue;
         const boost::intrusive_ptr<look> asks(new look(engine_, which, now));
         engine_.send(which, asks, look::clock_of_it, now);
         engine_.send(which, asks, look::life, now);
-    });
+    }
 }
 
 }  // namespace holdfast::runtime

@@ -211,9 +211,9 @@ bool hold::send_release(releasing::listener done, core::time_point now) noexcept
             std::move(done));
         return true;
     } catch (const std::bad_alloc&) {
-        engine_->voters_of(acquired_.what->keys.lock).nodes().for_each([&](core::node_index node) {
+        for (const auto node : engine_->voters_of(acquired_.what->keys.lock).nodes()) {
             engine_->owed().owe(node, acquired_.what, acquired_.owner, key_gone_at());
-        });
+        }
         return false;
     }
 }

@@ -17,14 +17,13 @@ void membership_check::wait(boost::intrusive_ptr<attempt> who, core::time_point 
 void membership_check::call(core::time_point now) noexcept {
     state_ = state::calling;
     engine_.set(*this, now + engine_.settings().node_timeout);
-    engine_.all_nodes().for_each([&](core::node_index which) { engine_.node(which).call(now); });
+    for (const auto which : engine_.all_nodes()) engine_.node(which).call(now);
 }
 
 void membership_check::heard() noexcept {
     if (over()) return;
     bool all = true;
-    engine_.all_nodes().for_each(
-        [&](core::node_index which) { all = all && engine_.node(which).was_tried(); });
+    for (const auto which : engine_.all_nodes()) all = all && engine_.node(which).was_tried();
     if (all) end(engine_.now());
 }
 

@@ -51,9 +51,9 @@ query::query(engine& through, const electorate& whom, writer write)
 void query::ask(std::unique_lock<std::mutex>& lock) {
     missing_ = whom_.size();
     const auto now = engine_.now();
-    whom_.voters().for_each([&](core::node_index voter) {
+    for (const auto voter : whom_.voters()) {
         engine_.send(whom_.node_of(voter), this, voter.value, now);
-    });
+    }
     engine_.submit();
     engine_.driving().wait(lock, waiter_);
 }

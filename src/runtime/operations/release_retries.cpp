@@ -49,16 +49,19 @@ void release_retries::retry(core::node_index to, core::time_point now) {
 void release_retries::due(core::time_point now) noexcept {
     waiting_ = false;
     bool owing = false;
-    engine_.all_nodes().for_each([&](core::node_index node) {
-        if (owed_.size(node) == 0 || !engine_.node(node).ready()) return;
+    for (const auto node : engine_.all_nodes()) {
+        if (owed_.size(node) == 0 || !engine_.node(node).ready()) continue;
         owing = true;
-        if (engine_.node(node).stalled()) return wait_a_while();
+        if (engine_.node(node).stalled()) {
+            wait_a_while();
+            continue;
+        }
         try {
             retry(node, now);
         } catch (const std::bad_alloc&) {
             wait_a_while();
         }
-    });
+    }
     if (!owing) pause_.reset();
 }
 

@@ -56,9 +56,9 @@ void releasing::step(const core::release::event& happened) noexcept {
 }
 
 void releasing::carry_out(const core::release::actions& next, core::time_point now) noexcept {
-    next.release_on.for_each([&](core::node_index voter) {
+    for (const auto voter : next.release_on) {
         engine_.send(voters_.node_of(voter), this, voter.value, now);
-    });
+    }
     if (!next.decided) return;
     if (machine_.outcome() == core::release::verdict::released) ++engine_.counters().released;
     if (done_) std::exchange(done_, nullptr)(*this);

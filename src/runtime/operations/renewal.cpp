@@ -68,9 +68,9 @@ void renewal::step(const core::renew::event& happened) noexcept {
 }
 
 void renewal::carry_out(const core::renew::actions& next, core::time_point now) noexcept {
-    next.extend_on.for_each([&](core::node_index voter) {
+    for (const auto voter : next.extend_on) {
         lease_->through().send(voters_.node_of(voter), this, voter.value, now);
-    });
+    }
     if (!next.decided) return;
     lease_->renewed(machine_, now);
     std::exchange(done_, nullptr)(*this);
