@@ -77,7 +77,8 @@ mutate(partial_write_taken_for_whole net/connection.cpp
     if (sent == out_.size() || enough) return out_.clear();]==])
 
 mutate(unread_requests_never_reported net/connection.cpp
-  [==[asked_.clear([&](exchange& left, exchange::tag request) { left.failed(request, why); });]==]
+  [==[asked_.clear([&](exchange& left, exchange::tag request)
+                     HOLDFAST_LOCKED { left.failed(request, why); });]==]
   [==[const bool mute = broken(unread_requests_never_reported);
     asked_.clear([&](exchange& left, exchange::tag request) {
         if (!mute) left.failed(request, why);

@@ -5,7 +5,7 @@
 namespace holdfast::sim {
 
 void simulated_driver::turn(std::span<stream* const> open) {
-    const std::lock_guard lock(guard_);
+    const base::client_lock lock(guard_);
     look(open);
 }
 
@@ -48,7 +48,7 @@ void simulated_driver::run_callbacks() {
     }
 }
 
-void simulated_driver::wait(std::unique_lock<std::mutex>&, runtime::waiter& who) noexcept {
+void simulated_driver::wait(base::client_lock&, runtime::waiter& who) noexcept {
     while (!who.done) driven_.fire(driven_.wake_at());
 }
 

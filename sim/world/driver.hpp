@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 
 #include "runtime/driving/driver.hpp"
@@ -20,7 +19,7 @@ namespace holdfast::sim {
 /// when the world has ended, and for that one no more time passes than its timers ask for.
 class simulated_driver final : public runtime::driver {
   public:
-    simulated_driver(process& of, std::mutex& guard, machinery& driven)
+    simulated_driver(process& of, base::client_mutex& guard, machinery& driven)
         : process_(of), guard_(guard), driven_(driven) {}
 
     // The world's. Without the lock.
@@ -29,7 +28,7 @@ class simulated_driver final : public runtime::driver {
     /// The same, for what only the environment can tell.
     template <typename Event>
     void turn_with(std::span<stream* const> open, Event&& happened) {
-        const std::lock_guard lock(guard_);
+        const base::client_lock lock(guard_);
         happened();
         look(open);
     }
@@ -43,7 +42,7 @@ class simulated_driver final : public runtime::driver {
     [[nodiscard]] std::shared_ptr<runtime::parker> parker_of_this_thread() override {
         return nullptr;
     }
-    void wait(std::unique_lock<std::mutex>& lock, runtime::waiter& who) noexcept override;
+    void wait(base::client_lock& lock, runtime::waiter& who) noexcept override;
     void finished(runtime::waiter& who) noexcept override { who.done = true; }
     void look_again() noexcept override {
         if (polls_) attend_by(process_.local());
@@ -63,7 +62,7 @@ class simulated_driver final : public runtime::driver {
     void look(std::span<stream* const> open);
 
     process& process_;
-    std::mutex& guard_;
+    base::client_mutex& guard_;
     machinery& driven_;
     core::time_point looks_at_ = core::never;
     core::time_point planned_at_ = core::never;

@@ -37,7 +37,7 @@ std::string simulated_environment::signature() const {
 }
 
 std::shared_ptr<net::transport> simulated_environment::make_transport(
-    const net::endpoint& where, std::shared_ptr<net::credentials>, std::mutex&,
+    const net::endpoint& where, std::shared_ptr<net::credentials>, base::client_mutex&,
     net::transport::events& listener) {
     std::uint32_t server = 0;
     std::from_chars(where.host.data() + 1, where.host.data() + where.host.size(), server);
@@ -47,7 +47,7 @@ std::shared_ptr<net::transport> simulated_environment::make_transport(
 }
 
 std::unique_ptr<runtime::driver> simulated_environment::make_driver(
-    std::mutex& guard, runtime::driver::machinery& driven) {
+    base::client_mutex& guard, runtime::driver::machinery& driven) {
     auto made = std::make_unique<simulated_driver>(process_, guard, driven);
     driver_ = made.get();
     return made;

@@ -27,10 +27,10 @@ class simulated_environment final : public runtime::environment {
         return nullptr;
     }
     [[nodiscard]] std::shared_ptr<net::transport> make_transport(
-        const net::endpoint& where, std::shared_ptr<net::credentials> with, std::mutex& guard,
-        net::transport::events& listener) override;
+        const net::endpoint& where, std::shared_ptr<net::credentials> with,
+        base::client_mutex& guard, net::transport::events& listener) override;
     [[nodiscard]] std::unique_ptr<runtime::driver> make_driver(
-        std::mutex& guard, runtime::driver::machinery& driven) override;
+        base::client_mutex& guard, runtime::driver::machinery& driven) override;
 
   private:
     process& process_;

@@ -69,7 +69,8 @@ struct wish {
 runtime::acquiring::request request_for(const wish& what, clock::time_point now);
 
 /// Blocks until it is decided. Throws what went wrong.
-acquisition acquire(const shared_client& through, const wish& what, std::stop_token stop);
+acquisition acquire(const shared_client& through, const wish& what,
+                    std::stop_token stop) HOLDFAST_UNLOCKED;
 
 /// Runs `work`, and turns the std::system_error that it throws into `error`.
 template <typename Work>

@@ -40,7 +40,7 @@ namespace {
 // The stop callback takes the engine's lock, and its destructor waits for it to end: so it is made
 // and destroyed without the lock.
 void wait_for(runtime::acquiring& operation, runtime::engine& engine, runtime::waiter& caller,
-              std::unique_lock<std::mutex>& lock, std::stop_token stop) {
+              base::client_lock& lock, std::stop_token stop) HOLDFAST_LOCKED {
     if (!stop.stop_possible()) return engine.driving().wait(lock, caller);
     lock.unlock();
     {
@@ -75,9 +75,9 @@ acquisition acquire(const shared_client& through, const wish& what, std::stop_to
         auto lock = engine.lock();
         engine.driving().require_background();  // without it no lease could be kept
         const auto now = engine.now();
-        operation =
-            new runtime::acquiring(through.engine(), request_for(what, now),
-                                   [&](runtime::acquiring&) { engine.driving().finished(caller); });
+        operation = new runtime::acquiring(
+            through.engine(), request_for(what, now),
+            [&](runtime::acquiring&) HOLDFAST_LOCKED { engine.driving().finished(caller); });
         engine.driving().will_wait();
         operation->start(now);
         engine.submit();

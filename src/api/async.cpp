@@ -18,8 +18,8 @@ std::exception_ptr exception_for(const net::failure& why) noexcept {
     }
 }
 
-/// With the lock held: a closed client has no thread that could complete anything.
-void check_open(runtime::engine& through) {
+/// A closed client has no thread that could complete anything.
+void check_open(runtime::engine& through) HOLDFAST_LOCKED {
     if (through.closed()) throw std::system_error(errc::closed);
     through.driving().require_background();
 }
@@ -31,19 +31,18 @@ class operation : public pending, protected runtime::callback {
     explicit operation(runtime::engine_pointer through) : engine_(std::move(through)) {}
 
     /// What has been sent cannot be unsent.
-    void cancel() noexcept override {}
+    void cancel() noexcept override HOLDFAST_UNLOCKED {}
 
   protected:
-    /// REQUIRES: the lock held, for all of them.
-    void begin(std::shared_ptr<operation> self) noexcept {
+    void begin(std::shared_ptr<operation> self) noexcept HOLDFAST_LOCKED {
         self_ = std::move(self);
         engine_->begin_unattended();
     }
-    void end() noexcept {
+    void end() noexcept HOLDFAST_LOCKED {
         engine_->end_unattended();
         engine_->driving().call_back(*this);
     }
-    void forget() noexcept {
+    void forget() noexcept HOLDFAST_LOCKED {
         engine_->end_unattended();
         self_.reset();
     }
@@ -51,11 +50,11 @@ class operation : public pending, protected runtime::callback {
     [[nodiscard]] const runtime::engine_pointer& engine() const { return engine_; }
 
   private:
-    void run() final {
+    void run() final HOLDFAST_UNLOCKED {
         const auto alive = std::move(self_);
         complete();
     }
-    virtual void complete() = 0;
+    virtual void complete() HOLDFAST_UNLOCKED = 0;
 
     runtime::engine_pointer engine_;
     std::shared_ptr<operation> self_;
@@ -67,25 +66,25 @@ class pending_acquire final : public operation {
                     acquire_done done)
         : operation(std::move(through)),
           done_(std::move(done)),
-          what_(new runtime::acquiring(engine(), std::move(what), [this](runtime::acquiring& over) {
-              result_ = over.take_result();
-              end();
-          })) {}
+          what_(new runtime::acquiring(engine(), std::move(what),
+                                       [this](runtime::acquiring& over) HOLDFAST_LOCKED {
+                                           result_ = over.take_result();
+                                           end();
+                                       })) {}
 
-    /// REQUIRES: the lock held.
-    void start(std::shared_ptr<operation> self, clock::time_point now) noexcept {
+    void start(std::shared_ptr<operation> self, clock::time_point now) noexcept HOLDFAST_LOCKED {
         begin(std::move(self));
         what_->start(now);
     }
 
-    void cancel() noexcept override {
+    void cancel() noexcept override HOLDFAST_UNLOCKED {
         const auto lock = engine()->lock();
         what_->cancel(engine()->now());
         engine()->submit();
     }
 
   private:
-    void complete() override {
+    void complete() override HOLDFAST_UNLOCKED {
         acquisition made;
         auto why = look_at_result(made);
         done_(std::move(why), std::move(made));
@@ -111,10 +110,9 @@ class pending_release final : public operation {
     pending_release(const runtime::hold& which, release_done done)
         : operation(which.shared_engine()), done_(std::move(done)) {}
 
-    /// REQUIRES: the lock held.
-    void start(runtime::hold& which, std::shared_ptr<operation> self) noexcept {
+    void start(runtime::hold& which, std::shared_ptr<operation> self) noexcept HOLDFAST_LOCKED {
         begin(std::move(self));
-        const auto how = which.release([this](const runtime::releasing& over) {
+        const auto how = which.release([this](const runtime::releasing& over) HOLDFAST_LOCKED {
             outcome_ = to_public(over.outcome());
             end();
         });
@@ -124,7 +122,7 @@ class pending_release final : public operation {
     }
 
   private:
-    void complete() override { done_(nullptr, outcome_); }
+    void complete() override HOLDFAST_UNLOCKED { done_(nullptr, outcome_); }
 
     release_done done_;
     release_result outcome_ = release_result::unknown;
@@ -135,12 +133,12 @@ class pending_renewal final : public operation {
     pending_renewal(std::shared_ptr<runtime::hold> which, renew_done done)
         : operation(which->shared_engine()), hold_(std::move(which)), done_(std::move(done)) {}
 
-    /// REQUIRES: the lock held. Throws std::bad_alloc before anything was begun.
-    void start(std::chrono::milliseconds ttl, std::shared_ptr<operation> self) {
+    /// Throws std::bad_alloc before anything was begun.
+    void start(std::chrono::milliseconds ttl, std::shared_ptr<operation> self) HOLDFAST_LOCKED {
         begin(std::move(self));
         try {
             runtime::renewal::start(hold_, ttl, engine()->now(),
-                                    [this](const runtime::renewal& over) {
+                                    [this](const runtime::renewal& over) HOLDFAST_LOCKED {
                                         look_at(over);
                                         end();
                                     });
@@ -151,14 +149,14 @@ class pending_renewal final : public operation {
     }
 
   private:
-    void look_at(const runtime::renewal& over) noexcept {
+    void look_at(const runtime::renewal& over) noexcept HOLDFAST_LOCKED {
         try {
             check_renewed(*hold_, over);
         } catch (...) {
             why_ = std::current_exception();
         }
     }
-    void complete() override { done_(why_); }
+    void complete() override HOLDFAST_UNLOCKED { done_(why_); }
 
     std::shared_ptr<runtime::hold> hold_;
     renew_done done_;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "holdfast/lease.hpp"
 #include "runtime/plan.hpp"
 
@@ -26,7 +26,7 @@ class held_leases {
     [[nodiscard]] const runtime::plan_pointer& plan() const { return plan_; }
 
     void put(lease held) {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         held_.reserve(held_.size() + 1);  // nothing may fail once the lease is in the spare entry
         if (!spare_) {
             spare_ = std::make_unique<entry>(std::this_thread::get_id(), std::move(held));
@@ -38,7 +38,7 @@ class held_leases {
 
     /// Takes out the calling thread's lease.
     std::optional<lease> take() {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         const auto mine = find();
         if (mine == held_.size()) return std::nullopt;
         spare_ = std::move(held_[mine]);
@@ -47,7 +47,7 @@ class held_leases {
     }
 
     [[nodiscard]] const lease* current() const {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         const auto mine = find();
         return mine == held_.size() ? nullptr : &held_[mine]->second;
     }
@@ -57,7 +57,7 @@ class held_leases {
     using entries = std::vector<std::unique_ptr<entry>>;  // leases stay where they are
 
     /// Where the calling thread's is; behind the last: it has none.
-    [[nodiscard]] std::size_t find() const {
+    [[nodiscard]] std::size_t find() const HOLDFAST_REQUIRES(guard_) {
         const auto found = std::find_if(
             held_.begin(), held_.end(),
             [me = std::this_thread::get_id()](const auto& e) { return e->first == me; });
@@ -66,9 +66,10 @@ class held_leases {
 
     const kinds::kind& kind_;
     runtime::plan_pointer plan_;
-    mutable std::mutex guard_;
-    entries held_;
-    std::unique_ptr<entry> spare_;  // the one that was used last, without its lease
+    mutable base::thread_mutex guard_;
+    entries held_ HOLDFAST_GUARDED_BY(guard_);
+    std::unique_ptr<entry> spare_
+        HOLDFAST_GUARDED_BY(guard_);  // the one that was used last, without its lease
 };
 
 }  // namespace holdfast::detail

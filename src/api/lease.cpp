@@ -63,7 +63,7 @@ void lease::extend(std::chrono::milliseconds ttl) {
     detail::check_not_ended(hold);
     const auto attempt = runtime::renewal::start(
         hold_, ttl, engine.now(),
-        [&](const runtime::renewal&) { engine.driving().finished(caller); });
+        [&](const runtime::renewal&) HOLDFAST_LOCKED { engine.driving().finished(caller); });
     engine.submit();
     engine.driving().wait(lock, caller);
     detail::check_renewed(hold, *attempt);

@@ -1,11 +1,11 @@
 #include "holdfast/recursive_mutex.hpp"
 
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "api/access.hpp"
+#include "base/locks.hpp"
 #include "holdfast/error.hpp"
 
 namespace holdfast {
@@ -21,17 +21,17 @@ bool in_child(const mutex& inner) { return detail::access::shared(inner)->engine
 class recursive_mutex::depths {
   public:
     [[nodiscard]] std::size_t mine() const {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         const auto found = depth_.find(std::this_thread::get_id());
         return found == depth_.end() ? 0 : found->second;
     }
     void enter() {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         ++depth_[std::this_thread::get_id()];
     }
     /// Returns the depth that is left.
     std::size_t leave() {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         const auto found = depth_.find(std::this_thread::get_id());
         if (--found->second > 0) return found->second;
         depth_.erase(found);
@@ -39,8 +39,8 @@ class recursive_mutex::depths {
     }
 
   private:
-    mutable std::mutex guard_;
-    std::unordered_map<std::thread::id, std::size_t> depth_;
+    mutable base::thread_mutex guard_;
+    std::unordered_map<std::thread::id, std::size_t> depth_ HOLDFAST_GUARDED_BY(guard_);
 };
 
 recursive_mutex::recursive_mutex(client& through, std::string key, acquire_options how)

@@ -26,7 +26,7 @@ release_result release_and_wait(runtime::hold& which) {
             last{};  // memory goes back where it came from
     } here{engine.driving()};
     // One reference: more would not fit into the function without an allocation.
-    const auto how = which.release([&here](const runtime::releasing& done) {
+    const auto how = which.release([&here](const runtime::releasing& done) HOLDFAST_LOCKED {
         here.last = &done;
         here.driving.finished(here.caller);
     });

@@ -35,8 +35,8 @@ bool says_emptied(resp::view push) {
 
 }  // namespace
 
-connection::connection(network& through, std::mutex& guard, const settings& how, owner& listener,
-                       clock::time_point now)
+connection::connection(network& through, base::client_mutex& guard, const settings& how,
+                       owner& listener, clock::time_point now)
     : network_(through),
       listener_(listener),
       settings_(how),
@@ -91,7 +91,7 @@ void connection::encode(pipeline::request& what) {
 }
 
 void connection::take_in() noexcept {
-    contain([this] { transport_->take_in(); });
+    contain([this]() HOLDFAST_LOCKED { transport_->take_in(); });
 }
 
 void connection::flush() noexcept {
@@ -103,7 +103,7 @@ void connection::flush() noexcept {
     if (sent == out_.size()) return out_.clear();
     out_.erase(0, sent);
     writing_.swap(out_);
-    contain([this] {
+    contain([this]() HOLDFAST_LOCKED {
         transport_->write(writing_);
         listener_.on_blocked();
     });
@@ -118,7 +118,7 @@ void connection::expire(clock::time_point now) noexcept {
             maybe_plain ? "no answer while connecting; if it speaks no TLS there, use redis://"
                         : "no answer while connecting"));
     }
-    asked_.expire(now, [](exchange& late, exchange::tag request) {
+    asked_.expire(now, [](exchange& late, exchange::tag request) HOLDFAST_LOCKED {
         late.failed(request, no_answer("no answer in time"));
     });
     if (!asked_.empty() && now >= heard_ + settings_.silence_limit) {
@@ -135,7 +135,7 @@ clock::time_point connection::wake_at() const {
 
 void connection::on_open(std::optional<failure> why_not) {
     if (why_not) return go_down(*why_not);
-    contain([this] {
+    contain([this]() HOLDFAST_LOCKED {
         state_ = state::greeting;
         handshake_.start(out_);
         flush();
@@ -149,7 +149,7 @@ void connection::on_written() {
 }
 
 void connection::on_broken(const failure& why) {
-    contain([&] {
+    contain([&]() HOLDFAST_LOCKED {
         auto reason = why;
         if (state_ == state::greeting) reason.message += " during the handshake" + tls_hint();
         go_down(reason);
@@ -169,7 +169,7 @@ std::string connection::tls_hint() const {
 void connection::on_read(std::size_t bytes) {
     heard_ = network_.now();
     received_ += bytes;
-    contain([this] {
+    contain([this]() HOLDFAST_LOCKED {
         take_frames();
         flush();
         if (state_ != state::down) read_more();
@@ -269,7 +269,8 @@ void connection::go_down(const failure& why) noexcept {
 void connection::fail_all(const failure& why) noexcept {
     state_ = state::down;
     transport_->close();
-    asked_.clear([&](exchange& left, exchange::tag request) { left.failed(request, why); });
+    asked_.clear([&](exchange& left, exchange::tag request)
+                     HOLDFAST_LOCKED { left.failed(request, why); });
 }
 
 }  // namespace holdfast::net

@@ -3,10 +3,10 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 
+#include "base/locks.hpp"
 #include "holdfast/clock.hpp"
 #include "net/exchange.hpp"
 #include "net/handshake.hpp"
@@ -37,12 +37,12 @@ class connection final : private transport::events {
   public:
     class owner {
       public:
-        virtual void on_ready(const greeting& said) = 0;
-        virtual void on_down(const failure& why) noexcept = 0;
-        virtual void on_push(resp::view message) = 0;
+        virtual void on_ready(const greeting& said) HOLDFAST_LOCKED = 0;
+        virtual void on_down(const failure& why) noexcept HOLDFAST_LOCKED = 0;
+        virtual void on_push(resp::view message) HOLDFAST_LOCKED = 0;
 
         /// From now on only the environment can tell what becomes of it.
-        virtual void on_blocked() = 0;
+        virtual void on_blocked() HOLDFAST_LOCKED = 0;
 
       protected:
         ~owner() = default;
@@ -60,75 +60,79 @@ class connection final : private transport::events {
         clock::duration silence_limit{};
     };
 
-    connection(network& through, std::mutex& guard, const settings& how, owner& listener,
-               clock::time_point now);
+    connection(network& through, base::client_mutex& guard, const settings& how, owner& listener,
+               clock::time_point now) HOLDFAST_LOCKED;
     ~connection();
 
     /// REQUIRES: ready. Sent with the next flush().
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
-              clock::time_point now) noexcept;
+              clock::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// Takes in what has come while nobody looked, if that was for a while: that the server has
     /// closed the connection, or was emptied.
-    void notice_hang_up(clock::time_point now);
+    void notice_hang_up(clock::time_point now) HOLDFAST_LOCKED;
 
     /// Goes down on purpose: what is known of the server is out of date.
-    void hang_up(const failure& why) { go_down(why); }
+    void hang_up(const failure& why) HOLDFAST_LOCKED { go_down(why); }
 
     /// Writes what has been appended, as far as the kernel takes it now.
-    void flush() noexcept;
+    void flush() noexcept HOLDFAST_LOCKED;
 
     /// Reports requests past their deadline, and finds out whether the server is gone.
-    void expire(clock::time_point now) noexcept;
+    void expire(clock::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// When expire() will next have something to do.
-    [[nodiscard]] clock::time_point wake_at() const;
+    [[nodiscard]] clock::time_point wake_at() const HOLDFAST_LOCKED;
 
     /// What whoever drives may poll, and what to call then. -1: only the environment can tell.
-    [[nodiscard]] int descriptor() const {
+    [[nodiscard]] int descriptor() const HOLDFAST_LOCKED {
         return writing_.empty() ? transport_->descriptor() : -1;
     }
-    void take_in() noexcept;
-    void watch() { transport_->watch(); }
+    void take_in() noexcept HOLDFAST_LOCKED;
+    void watch() HOLDFAST_LOCKED { transport_->watch(); }
 
-    [[nodiscard]] bool ready() const { return state_ == state::ready; }
-    [[nodiscard]] bool answers_on_their_way() const { return asked_.size() > unsent_; }
-    [[nodiscard]] bool idle() const { return asked_.empty(); }
-    [[nodiscard]] bool has_unsent() const { return !out_.empty(); }
+    [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return state_ == state::ready; }
+    [[nodiscard]] bool answers_on_their_way() const HOLDFAST_LOCKED {
+        return asked_.size() > unsent_;
+    }
+    [[nodiscard]] bool idle() const HOLDFAST_LOCKED { return asked_.empty(); }
+    [[nodiscard]] bool has_unsent() const HOLDFAST_LOCKED { return !out_.empty(); }
 
     /// An unanswered request is past its deadline.
-    [[nodiscard]] bool stalled() const { return asked_.overdue(); }
+    [[nodiscard]] bool stalled() const HOLDFAST_LOCKED { return asked_.overdue(); }
 
     /// Closes, and reports everything unanswered. on_down() is not called.
-    void fail_all(const failure& why) noexcept;
+    void fail_all(const failure& why) noexcept HOLDFAST_LOCKED;
 
     void abandon() noexcept { transport_->abandon(); }
 
     /// Lives as long as this one: its owner needs no memory to keep both.
-    void keep(std::unique_ptr<connection> another) noexcept { kept_ = std::move(another); }
+    void keep(std::unique_ptr<connection> another) noexcept HOLDFAST_LOCKED {
+        kept_ = std::move(another);
+    }
 
   private:
     enum class state : std::uint8_t { opening, greeting, ready, down };
 
-    void on_open(std::optional<failure> why_not) override;
-    void on_read(std::size_t bytes) override;
-    void on_written() override;
-    void on_broken(const failure& why) override;
+    void on_open(std::optional<failure> why_not) override HOLDFAST_LOCKED;
+    void on_read(std::size_t bytes) override HOLDFAST_LOCKED;
+    void on_written() override HOLDFAST_LOCKED;
+    void on_broken(const failure& why) override HOLDFAST_LOCKED;
 
-    void read_more();
-    void take_frames();
-    void take_frame(std::string_view frame);
-    void take_push(resp::view message);
-    void take_greeting(resp::view reply);
-    void take_reply(std::string_view reply);
-    void append(pipeline::request what) noexcept;
-    void encode(pipeline::request& what);
-    void go_down(const failure& why) noexcept;
-    [[nodiscard]] std::string tls_hint() const;
+    void read_more() HOLDFAST_LOCKED;
+    void take_frames() HOLDFAST_LOCKED;
+    void take_frame(std::string_view frame) HOLDFAST_LOCKED;
+    void take_push(resp::view message) HOLDFAST_LOCKED;
+    void take_greeting(resp::view reply) HOLDFAST_LOCKED;
+    void take_reply(std::string_view reply) HOLDFAST_LOCKED;
+    void append(pipeline::request what) noexcept HOLDFAST_LOCKED;
+    void encode(pipeline::request& what) HOLDFAST_LOCKED;
+    void go_down(const failure& why) noexcept HOLDFAST_LOCKED;
+    [[nodiscard]] std::string tls_hint() const HOLDFAST_LOCKED;
 
     /// What cannot be done ends this connection, and nothing else.
     template <typename Step>
-    void contain(Step&& step) noexcept;
+    void contain(Step&& step) noexcept HOLDFAST_LOCKED;
 
     network& network_;
     owner& listener_;

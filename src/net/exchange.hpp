@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/locks.hpp"
 #include "net/failure.hpp"
 
 namespace holdfast::net {
@@ -24,26 +25,26 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
 
     /// Appends the request. `by_text`: scripts as EVAL with their text, not as EVALSHA. Called
     /// again, with true, when the server did not know the script.
-    virtual void encode(tag request, bool by_text, std::string& out) = 0;
+    virtual void encode(tag request, bool by_text, std::string& out) HOLDFAST_LOCKED = 0;
 
     /// Whether the request is still wanted: asked before it is sent after a wait for the
     /// connection, and before it is repeated by text. What follows it may have been sent by then.
-    [[nodiscard]] virtual bool wanted(tag) const { return true; }
+    [[nodiscard]] virtual bool wanted(tag) const HOLDFAST_LOCKED { return true; }
 
     /// Whether the server should tell us when what the request reads goes away.
-    [[nodiscard]] virtual bool asks_for_notification(tag) const { return false; }
+    [[nodiscard]] virtual bool asks_for_notification(tag) const HOLDFAST_LOCKED { return false; }
 
     /// Whether the answer would be a vote for a new holder, which not every node may cast.
-    [[nodiscard]] virtual bool asks_for_vote(tag) const { return false; }
+    [[nodiscard]] virtual bool asks_for_vote(tag) const HOLDFAST_LOCKED { return false; }
 
     /// Whether the answer would bring a fencing token, which has to lie above the server's floor.
-    [[nodiscard]] virtual bool asks_for_token(tag) const { return false; }
+    [[nodiscard]] virtual bool asks_for_token(tag) const HOLDFAST_LOCKED { return false; }
 
     /// `reply` is one complete frame, for resp::view; its bytes are gone when this returns.
-    virtual void answered(tag request, std::string_view reply) = 0;
+    virtual void answered(tag request, std::string_view reply) HOLDFAST_LOCKED = 0;
 
     /// No answer, or none in time. The request may have been carried out all the same.
-    virtual void failed(tag request, const failure& why) noexcept = 0;
+    virtual void failed(tag request, const failure& why) noexcept HOLDFAST_LOCKED = 0;
 };
 
 }  // namespace holdfast::net

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
+#include "base/locks.hpp"
 #include "holdfast/clock.hpp"
 #include "net/endpoint.hpp"
 #include "net/transport.hpp"
@@ -16,15 +16,16 @@ class network {
     /// As holdfast::clock means it: it never jumps, and counts suspend.
     [[nodiscard]] virtual clock::time_point now() const noexcept = 0;
 
-    /// What all streams to one endpoint share: null where there is nothing to share. Without
-    /// `guard`, as it may read files. Throws std::system_error, with errc::invalid_option where
-    /// they cannot be used.
-    [[nodiscard]] virtual std::shared_ptr<credentials> prepare(const endpoint& where) = 0;
+    /// What all streams to one endpoint share: null where there is nothing to share. It
+    /// may read files. Throws std::system_error, with errc::invalid_option where they cannot be
+    /// used.
+    [[nodiscard]] virtual std::shared_ptr<credentials> prepare(const endpoint& where)
+        HOLDFAST_UNLOCKED = 0;
 
     /// A stream that is not open yet. `with`: what prepare() gave for this endpoint.
     [[nodiscard]] virtual std::shared_ptr<transport> make_transport(
-        const endpoint& where, std::shared_ptr<credentials> with, std::mutex& guard,
-        transport::events& listener) = 0;
+        const endpoint& where, std::shared_ptr<credentials> with, base::client_mutex& guard,
+        transport::events& listener) HOLDFAST_LOCKED = 0;
 
   protected:
     ~network() = default;

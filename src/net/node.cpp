@@ -10,7 +10,7 @@ namespace holdfast::net {
 
 using namespace core::tuning::servers;
 
-node::node(network& through, std::mutex& guard, settings how, listener& whom)
+node::node(network& through, base::client_mutex& guard, settings how, listener& whom)
     : network_(through),
       guard_(guard),
       settings_(std::move(how)),

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "core/backoff.hpp"
 #include "core/judge.hpp"
 #include "net/connection.hpp"
@@ -34,15 +34,15 @@ class node final : private connection::owner, private resolver::asker {
   public:
     class listener {
       public:
-        virtual void on_ready(node& which) = 0;
+        virtual void on_ready(node& which) HOLDFAST_LOCKED = 0;
         /// What was asked while it was not ready has been sent.
-        virtual void on_caught_up(node& which) = 0;
-        virtual void on_down(node& which, const failure& why) noexcept = 0;
-        virtual void on_push(node& which, resp::view message) = 0;
+        virtual void on_caught_up(node& which) HOLDFAST_LOCKED = 0;
+        virtual void on_down(node& which, const failure& why) noexcept HOLDFAST_LOCKED = 0;
+        virtual void on_push(node& which, resp::view message) HOLDFAST_LOCKED = 0;
 
         /// What has to be driven for it has changed.
-        virtual void on_change(node& which) noexcept = 0;
-        virtual std::uint64_t chance() noexcept = 0;
+        virtual void on_change(node& which) noexcept HOLDFAST_LOCKED = 0;
+        virtual std::uint64_t chance() noexcept HOLDFAST_LOCKED = 0;
 
       protected:
         ~listener() = default;
@@ -56,78 +56,80 @@ class node final : private connection::owner, private resolver::asker {
     };
 
     /// Throws as network::prepare() does.
-    node(network& through, std::mutex& guard, settings how, listener& whom);
+    node(network& through, base::client_mutex& guard, settings how, listener& whom);
     ~node();
 
     /// What cannot be sent has failed.
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
-              clock::time_point now) noexcept;
-    void flush() noexcept;
+              clock::time_point now) noexcept HOLDFAST_LOCKED;
+    void flush() noexcept HOLDFAST_LOCKED;
 
     /// Connects, if it was never used.
-    void call(clock::time_point now) {
+    void call(clock::time_point now) HOLDFAST_LOCKED {
         if (state_ == state::idle) connect(now, state::connecting);
     }
 
     /// Connects, reconnects, and reports what is overdue. Call it at wake_at().
-    void expire(clock::time_point now) noexcept;
-    [[nodiscard]] clock::time_point wake_at() const;
+    void expire(clock::time_point now) noexcept HOLDFAST_LOCKED;
+    [[nodiscard]] clock::time_point wake_at() const HOLDFAST_LOCKED;
 
     /// Nothing can arrive from it.
-    [[nodiscard]] bool silent() const { return !connection_; }
+    [[nodiscard]] bool silent() const HOLDFAST_LOCKED { return !connection_; }
     /// As of connection. REQUIRES: not silent.
-    [[nodiscard]] int descriptor() const { return connection_->descriptor(); }
-    void take_in() noexcept { connection_->take_in(); }
-    void watch() { connection_->watch(); }
+    [[nodiscard]] int descriptor() const HOLDFAST_LOCKED { return connection_->descriptor(); }
+    void take_in() noexcept HOLDFAST_LOCKED { connection_->take_in(); }
+    void watch() HOLDFAST_LOCKED { connection_->watch(); }
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
-    [[nodiscard]] std::string name() const { return settings_.link.where.name(); }
-    [[nodiscard]] bool tls() const { return settings_.link.where.tls; }
-    [[nodiscard]] bool ready() const { return state_ == state::ready; }
+    [[nodiscard]] std::string name() const HOLDFAST_LOCKED { return settings_.link.where.name(); }
+    [[nodiscard]] bool tls() const HOLDFAST_LOCKED { return settings_.link.where.tls; }
+    [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return state_ == state::ready; }
     /// It was reached, or could not be.
-    [[nodiscard]] bool was_tried() const { return tried_; }
-    [[nodiscard]] bool opening() const {
+    [[nodiscard]] bool was_tried() const HOLDFAST_LOCKED { return tried_; }
+    [[nodiscard]] bool opening() const HOLDFAST_LOCKED {
         return state_ == state::connecting || state_ == state::probing;
     }
     /// An answer is overdue. REQUIRES: ready.
-    [[nodiscard]] bool stalled() const { return connection_->stalled(); }
-    [[nodiscard]] bool has_unsent() const { return ready() && connection_->has_unsent(); }
+    [[nodiscard]] bool stalled() const HOLDFAST_LOCKED { return connection_->stalled(); }
+    [[nodiscard]] bool has_unsent() const HOLDFAST_LOCKED {
+        return ready() && connection_->has_unsent();
+    }
 
     /// Requests that were sent before those still unsent, and will be answered.
-    [[nodiscard]] bool answers_on_their_way() const {
+    [[nodiscard]] bool answers_on_their_way() const HOLDFAST_LOCKED {
         return ready() && connection_->answers_on_their_way();
     }
     /// REQUIRES: neither ready nor untried.
-    [[nodiscard]] const failure& last_failure() const { return last_failure_; }
-    [[nodiscard]] const greeting& said() const { return said_; }
-    [[nodiscard]] const core::server_facts& facts() const { return facts_; }
-    [[nodiscard]] core::judge& judge() { return judge_; }
+    [[nodiscard]] const failure& last_failure() const HOLDFAST_LOCKED { return last_failure_; }
+    [[nodiscard]] const greeting& said() const HOLDFAST_LOCKED { return said_; }
+    [[nodiscard]] const core::server_facts& facts() const HOLDFAST_LOCKED { return facts_; }
+    [[nodiscard]] core::judge& judge() HOLDFAST_LOCKED { return judge_; }
 
     /// What it says of itself has changed, in the same life.
-    void learned(core::server_facts facts) { facts_ = std::move(facts); }
+    void learned(core::server_facts facts) HOLDFAST_LOCKED { facts_ = std::move(facts); }
 
     /// Enlisted again, on the connection that is there.
-    void enlisted(const core::enlistment& found, clock::time_point now) {
+    void enlisted(const core::enlistment& found, clock::time_point now) HOLDFAST_LOCKED {
         judge_.enlisted(found, now);
     }
 
     /// Why its votes cannot be asked for where other clients agreed on another max_ttl.
-    [[nodiscard]] failure disagreement(const core::enlistment& found) const;
+    [[nodiscard]] failure disagreement(const core::enlistment& found) const HOLDFAST_LOCKED;
 
     /// From now on connecting vouches for the server: what it has in place of a record does not
     /// keep the operator out who comes to replace it. Begins anew, if that has failed so far.
     /// `life`: for no other than this; empty: for whichever it lives.
-    void vouch(std::string life, clock::time_point now);
-    void stop_vouching() noexcept;
+    void vouch(std::string life, clock::time_point now) HOLDFAST_LOCKED;
+    void stop_vouching() noexcept HOLDFAST_LOCKED;
 
     /// What it says of itself does not fit what was known: the connection is made anew.
-    void start_over(const failure& why) { connection_->hang_up(why); }
+    void start_over(const failure& why) HOLDFAST_LOCKED { connection_->hang_up(why); }
 
     /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
-    void bar(std::optional<failure> why) { barred_ = std::move(why); }
+    void bar(std::optional<failure> why) HOLDFAST_LOCKED { barred_ = std::move(why); }
 
     /// Fails whatever waits or is under way, and connects no more.
-    void close(const failure& why) noexcept;
+    void close(const failure& why) noexcept HOLDFAST_LOCKED;
 
     void abandon() noexcept;
 
@@ -140,32 +142,32 @@ class node final : private connection::owner, private resolver::asker {
         clock::time_point deadline;
     };
 
-    void on_ready(const greeting& said) override;
-    void on_down(const failure& why) noexcept override;
-    void on_push(resp::view message) override;
-    void on_blocked() override { listener_.on_change(*this); }
-    void on_found(const endpoint& where) noexcept override;
-    void on_not_found(const failure& why) noexcept override;
+    void on_ready(const greeting& said) override HOLDFAST_LOCKED;
+    void on_down(const failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_push(resp::view message) override HOLDFAST_LOCKED;
+    void on_blocked() override HOLDFAST_LOCKED { listener_.on_change(*this); }
+    void on_found(const endpoint& where) noexcept override HOLDFAST_LOCKED;
+    void on_not_found(const failure& why) noexcept override HOLDFAST_LOCKED;
 
-    void connect(clock::time_point now, state as) noexcept;
-    void accept(waiting& request, clock::time_point now);
-    void transmit(waiting& request, clock::time_point now);
-    void fail_waiting(const failure& why) noexcept;
-    void expire_waiting(clock::time_point now) noexcept;
-    void retire(std::unique_ptr<connection> last) noexcept;
-    void stop_resolving() noexcept;
-    [[nodiscard]] clock::time_point resolved_by() const {
+    void connect(clock::time_point now, state as) noexcept HOLDFAST_LOCKED;
+    void accept(waiting& request, clock::time_point now) HOLDFAST_LOCKED;
+    void transmit(waiting& request, clock::time_point now) HOLDFAST_LOCKED;
+    void fail_waiting(const failure& why) noexcept HOLDFAST_LOCKED;
+    void expire_waiting(clock::time_point now) noexcept HOLDFAST_LOCKED;
+    void retire(std::unique_ptr<connection> last) noexcept HOLDFAST_LOCKED;
+    void stop_resolving() noexcept HOLDFAST_LOCKED;
+    [[nodiscard]] clock::time_point resolved_by() const HOLDFAST_LOCKED {
         return connecting_since_ + settings_.link.connect_timeout;
     }
-    void notice_hang_up(clock::time_point now);
-    [[nodiscard]] bool must_wait(clock::time_point now);
-    void look_again_if_unfit(const waiting& asked, clock::time_point now);
+    void notice_hang_up(clock::time_point now) HOLDFAST_LOCKED;
+    [[nodiscard]] bool must_wait(clock::time_point now) HOLDFAST_LOCKED;
+    void look_again_if_unfit(const waiting& asked, clock::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] std::optional<failure> why_no_vote(const waiting& request,
-                                                     clock::time_point now) const;
-    [[nodiscard]] failure why_unfit() const;
+                                                     clock::time_point now) const HOLDFAST_LOCKED;
+    [[nodiscard]] failure why_unfit() const HOLDFAST_LOCKED;
 
     network& network_;
-    std::mutex& guard_;
+    base::client_mutex& guard_;
     settings settings_;
     listener& listener_;
 

@@ -59,7 +59,7 @@ class pipeline {
 
     /// Calls `late(who, tag)` for each request whose deadline has come. That may push, and clear().
     template <typename Late>
-    void expire(clock::time_point now, Late&& late) {
+    void expire(clock::time_point now, Late&& late) HOLDFAST_LOCKED {
         if (now < earliest_) return;
         earliest_ = never;
         for (std::size_t n = 0; n < line_.size(); ++n) {  // NOLINT(modernize-loop-convert): grows
@@ -76,7 +76,7 @@ class pipeline {
 
     /// Empties it, and calls `left(who, tag)` for each request that was not reported yet.
     template <typename Left>
-    void clear(Left&& left) {
+    void clear(Left&& left) HOLDFAST_LOCKED {
         overdue_ = 0;
         earliest_ = never;
         boost::circular_buffer<request> all;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/locks.hpp"
 #include "net/endpoint.hpp"
 #include "net/failure.hpp"
 
@@ -16,8 +17,8 @@ class resolver {
     class asker {
       public:
         /// It differs from what the node was made with in host and port alone.
-        virtual void on_found(const endpoint& where) noexcept = 0;
-        virtual void on_not_found(const failure& why) noexcept = 0;
+        virtual void on_found(const endpoint& where) noexcept HOLDFAST_LOCKED = 0;
+        virtual void on_not_found(const failure& why) noexcept HOLDFAST_LOCKED = 0;
 
       protected:
         ~asker() = default;
@@ -27,10 +28,10 @@ class resolver {
 
     /// Exactly one event follows, before this returns or later, unless it is withdrawn. REQUIRES:
     /// nothing is asked that was neither answered nor withdrawn.
-    virtual void ask(asker& who) noexcept = 0;
+    virtual void ask(asker& who) noexcept HOLDFAST_LOCKED = 0;
 
     /// No event comes any more. The asker has waited for too long, or goes away.
-    virtual void withdraw() noexcept = 0;
+    virtual void withdraw() noexcept HOLDFAST_LOCKED = 0;
 };
 
 /// One address for ever.
@@ -38,8 +39,8 @@ class fixed_address final : public resolver {
   public:
     explicit fixed_address(endpoint where) : where_(std::move(where)) {}
 
-    void ask(asker& who) noexcept override { who.on_found(where_); }
-    void withdraw() noexcept override {}
+    void ask(asker& who) noexcept override HOLDFAST_LOCKED { who.on_found(where_); }
+    void withdraw() noexcept override HOLDFAST_LOCKED {}
 
   private:
     endpoint where_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/locks.hpp"
 #include "net/failure.hpp"
 
 namespace holdfast::net {
@@ -28,10 +29,10 @@ class transport {
   public:
     class events {
       public:
-        virtual void on_open(std::optional<failure> why_not) = 0;
-        virtual void on_read(std::size_t bytes) = 0;
-        virtual void on_written() = 0;
-        virtual void on_broken(const failure& why) = 0;  // while reading or writing
+        virtual void on_open(std::optional<failure> why_not) HOLDFAST_LOCKED = 0;
+        virtual void on_read(std::size_t bytes) HOLDFAST_LOCKED = 0;
+        virtual void on_written() HOLDFAST_LOCKED = 0;
+        virtual void on_broken(const failure& why) HOLDFAST_LOCKED = 0;  // while reading or writing
 
       protected:
         ~events() = default;
@@ -39,27 +40,27 @@ class transport {
 
     virtual ~transport() = default;
 
-    virtual void open() = 0;
-    virtual void read(std::span<char> into) = 0;
+    virtual void open() HOLDFAST_LOCKED = 0;
+    virtual void read(std::span<char> into) HOLDFAST_LOCKED = 0;
 
     /// What to poll for a read under way, -1 where only the environment can tell.
-    [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
+    [[nodiscard]] virtual int descriptor() const noexcept HOLDFAST_LOCKED { return -1; }
 
     /// Completes the read with what has arrived, if anything. REQUIRES: descriptor() is not -1.
-    virtual void take_in() {}
+    virtual void take_in() HOLDFAST_LOCKED {}
 
     /// Lets the environment complete the read under way, if there is one.
-    virtual void watch() {}
+    virtual void watch() HOLDFAST_LOCKED {}
 
     /// Writes at once what the other end takes, from any thread, without an event. Zero where
     /// nothing could be written this way: then write() is the way.
-    virtual std::size_t write_now(std::string_view what) noexcept = 0;
-    virtual void write(std::string_view what) = 0;
+    virtual std::size_t write_now(std::string_view what) noexcept HOLDFAST_LOCKED = 0;
+    virtual void write(std::string_view what) HOLDFAST_LOCKED = 0;
 
     /// Whether the other end has closed, read or not.
-    [[nodiscard]] virtual bool hung_up() noexcept = 0;
+    [[nodiscard]] virtual bool hung_up() noexcept HOLDFAST_LOCKED = 0;
 
-    virtual void close() noexcept = 0;
+    virtual void close() noexcept HOLDFAST_LOCKED = 0;
 
     /// Closes the descriptor in a forked child, without a word to the server.
     virtual void abandon() noexcept = 0;

@@ -32,7 +32,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
     return whole ? std::optional(value) : std::nullopt;
 }
 
-std::chrono::nanoseconds median_round_trip(interview& with) {
+std::chrono::nanoseconds median_round_trip(interview& with) HOLDFAST_LOCKED {
     std::vector<std::chrono::nanoseconds> samples;
     for (int n = 0; n < round_trips_measured; ++n) {
         const auto begin = with.engine().now();
@@ -65,7 +65,7 @@ std::int64_t micros_of(const std::string& reply) {
     return seconds->as_integer().value_or(0) * 1'000'000 + micros->as_integer().value_or(0);
 }
 
-void read_clock(server_report& report, interview& with) {
+void read_clock(server_report& report, interview& with) HOLDFAST_LOCKED {
     const auto reply = with.ask({"TIME"});
     if (!reply || micros_of(*reply) == 0) return;
     const auto here = std::chrono::system_clock::now().time_since_epoch();
@@ -74,19 +74,19 @@ void read_clock(server_report& report, interview& with) {
 }
 
 /// The value of one setting; nullopt: it would not say.
-std::optional<std::string> setting(interview& with, const std::string& name) {
+std::optional<std::string> setting(interview& with, const std::string& name) HOLDFAST_LOCKED {
     const auto reply = with.ask({"CONFIG", "GET", name});
     if (!reply) return std::nullopt;
     const auto value = resp::view(*reply).at(1);
     return value ? std::optional(std::string(value->text())) : std::nullopt;
 }
 
-void read_persistence(server_report& report, interview& with) {
+void read_persistence(server_report& report, interview& with) HOLDFAST_LOCKED {
     report.fsync = setting(with, "appendfsync").value_or("");
     if (const auto save = setting(with, "save")) report.snapshots = !save->empty();
 }
 
-void read_rights(server_report& report, interview& with, const kinds::keys& lock) {
+void read_rights(server_report& report, interview& with, const kinds::keys& lock) HOLDFAST_LOCKED {
     const auto& settings = with.engine().settings();
     auto found = detail::find_lacking_rights(with, settings.prefix, lock, *settings.restart_guard);
     report.missing_rights = std::move(found.to_lock);
@@ -116,7 +116,7 @@ std::string_view sound(std::string_view record, std::chrono::microseconds now) {
 }
 
 // As a guarded client would see it; nothing is written.
-void read_guard(server_report& report, interview& with) {
+void read_guard(server_report& report, interview& with) HOLDFAST_LOCKED {
     const auto record = with.ask({"GET", std::string(core::record_key)});
     const auto time = with.ask({"TIME"});
     if (!record || !time || resp::view(*record).is_error() || report.run_id.empty()) return;
@@ -209,11 +209,12 @@ std::vector<server_report> examine(client& through) {
 namespace {
 
 /// While it lives the node vouches for its server when it connects; not for whatever answers at
-/// that address later. With the engine's lock held.
+/// that address later.
 class vouching {
   public:
-    vouching(runtime::engine& through, core::node_index whom, const std::string& life)
-        : engine_(through), whom_(whom) {
+    vouching(runtime::engine& through, core::node_index whom,
+             const std::string& life) HOLDFAST_LOCKED : engine_(through),
+                                                        whom_(whom) {
         engine_.node(whom_).vouch(life, engine_.now());
     }
     ~vouching() { engine_.node(whom_).stop_vouching(); }
@@ -232,8 +233,8 @@ struct vouched {
 };
 
 /// Connects; throws what kept it from that.
-void reach(runtime::engine& engine, std::unique_lock<std::mutex>& lock, core::node_index whom,
-           const std::optional<vouched>& for_whom) {
+void reach(runtime::engine& engine, base::client_lock& lock, core::node_index whom,
+           const std::optional<vouched>& for_whom) HOLDFAST_LOCKED {
     std::optional<vouching> vouches;
     if (for_whom) vouches.emplace(engine, whom, for_whom->life);
     const auto hello = runtime::query::run_on(engine, lock, whom, {"PING"});
@@ -247,15 +248,16 @@ milliseconds enlist_one(runtime::engine& engine, core::node_index whom,
     auto lock = engine.lock();
     reach(engine, lock, whom, for_whom);
     auto& node = engine.node(whom);
-    const auto meant = [&] {
+    const auto meant = [&]() HOLDFAST_LOCKED {
         return for_whom &&
                (for_whom->life.empty() || for_whom->life == core::life_of(node.facts()));
     };
     if (for_whom && !meant()) runtime::raise(net::another_life());
-    const auto answer = runtime::query::run_on(engine, lock, whom, [&](std::string& out, bool) {
-        const auto how = meant() ? net::enlisting::vouched : net::enlisting::guarded;
-        net::append_enlist(out, node.facts(), how, node.judge());
-    });
+    const auto answer =
+        runtime::query::run_on(engine, lock, whom, [&](std::string& out, bool) HOLDFAST_LOCKED {
+            const auto how = meant() ? net::enlisting::vouched : net::enlisting::guarded;
+            net::append_enlist(out, node.facts(), how, node.judge());
+        });
     if (const auto* why = std::get_if<net::failure>(&answer)) runtime::raise(*why);
     if (for_whom && !meant()) runtime::raise(net::another_life());
     const auto found = net::read_enlist(resp::view(std::get<std::string>(answer)));

@@ -14,6 +14,7 @@ namespace holdfast {
 namespace {
 
 using answers = std::vector<runtime::query::answer>;
+using detail::engine_of;
 
 constexpr auto note_kept_for = std::chrono::hours(24 * 30);
 
@@ -32,7 +33,7 @@ std::string ourselves(const runtime::engine& engine) {
 }
 
 release_result result_of(runtime::engine& engine, const runtime::electorate& voters,
-                         const answers& all) {
+                         const answers& all) HOLDFAST_LOCKED {
     const runtime::tally said(voters, all, [](resp::view reply) -> runtime::opinion {
         if (reply.is_error()) return net::explain(reply);
         return reply.integer() == 1 ? runtime::ballot::yes : runtime::ballot::no;

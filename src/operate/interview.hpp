@@ -1,34 +1,40 @@
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/operations/query.hpp"
 
 namespace holdfast::detail {
 
 /// A node is called after the address at which it was last looked for: that takes the lock.
-inline std::string name_of(runtime::engine& through, core::node_index node) {
+inline std::string name_of(runtime::engine& through, core::node_index node) HOLDFAST_UNLOCKED {
     const auto lock = through.lock();
     return through.node(node).name();
 }
 
 /// Asks one node questions, one after the other. Holds the engine's lock while it lives.
-class interview {
+class HOLDFAST_SCOPED interview {
   public:
     interview(runtime::engine& through, core::node_index whom)
+        HOLDFAST_ACQUIRES(base::client_locked)
         : engine_(through), lock_(through.lock()), whom_(whom) {}
 
+    ~interview() HOLDFAST_RELEASES() = default;
+
+    interview(const interview&) = delete;
+    interview& operator=(const interview&) = delete;
+
     /// The reply as a frame, or nullopt; failure() says why.
-    std::optional<std::string> ask(const std::vector<std::string>& command) {
+    std::optional<std::string> ask(const std::vector<std::string>& command) HOLDFAST_LOCKED {
         return take(runtime::query::run_on(engine_, lock_, whom_, command));
     }
-    std::optional<std::string> ask(runtime::query::writer write) {
+    std::optional<std::string> ask(runtime::query::writer write) HOLDFAST_LOCKED {
         return take(runtime::query::run_on(engine_, lock_, whom_, std::move(write)));
     }
 
@@ -46,7 +52,7 @@ class interview {
     }
 
     runtime::engine& engine_;
-    std::unique_lock<std::mutex> lock_;
+    base::client_lock lock_;
     core::node_index whom_;
     net::failure failure_;
 };

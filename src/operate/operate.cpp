@@ -21,6 +21,7 @@ namespace holdfast {
 namespace {
 
 using answers = std::vector<runtime::query::answer>;
+using detail::engine_of;
 using std::chrono::milliseconds;
 
 /// How every owner token of ours begins.
@@ -180,7 +181,7 @@ bool is_no_counter(const runtime::query::answer& answer) {
     return !reply.is_null() && !reply.as_integer();
 }
 
-std::optional<milliseconds> quarantine_of(net::node& node, core::time_point now) {
+std::optional<milliseconds> quarantine_of(net::node& node, core::time_point now) HOLDFAST_LOCKED {
     if (node.judge().at(now) != core::judge::standing::quarantined) return std::nullopt;
     return std::chrono::ceil<milliseconds>(node.judge().quarantined_until() - now);
 }
@@ -442,7 +443,7 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
     const auto now = engine.now();
     const auto operation = runtime::releasing::start(
         engine, {plan, std::make_shared<std::string>(owner), now + engine.settings().max_ttl}, now,
-        [&](const runtime::releasing&) { engine.driving().finished(caller); });
+        [&](const runtime::releasing&) HOLDFAST_LOCKED { engine.driving().finished(caller); });
     engine.submit();
     engine.driving().wait(lock, caller);
     if (operation->outcome() == core::release::verdict::unknown) {

@@ -20,7 +20,7 @@ struct right {
 enum class refusal : std::uint8_t { none, of_the_command, of_the_key };
 
 // The ACL is asked before the command is looked at: any other error means that it is allowed.
-refusal try_out(interview& with, const command& probe) {
+refusal try_out(interview& with, const command& probe) HOLDFAST_LOCKED {
     const auto reply = with.ask(probe);
     if (!reply || !resp::view(*reply).text().starts_with("NOPERM")) return refusal::none;
     const auto why = resp::view(*reply).text();
@@ -61,7 +61,7 @@ std::vector<right> further_rights(const std::string& key) {
 
 // Scripts get a key for reading and writing. Where no command is allowed by which it could be
 // found out, the key counts as missing: too many rules are better than one run after the other.
-bool may_use(interview& with, const std::string& key) {
+bool may_use(interview& with, const std::string& key) HOLDFAST_LOCKED {
     const std::vector<command> probes = {
         {"EVAL", "return 1", "1", key}, harmless_set(key), {"GET", key}, {"PTTL", key}};
     for (const auto& probe : probes) {
@@ -85,7 +85,7 @@ void note(std::vector<std::string>& rules, const std::string& rule) {
 }
 
 void find_commands(interview& with, const std::vector<right>& wanted,
-                   std::vector<std::string>& missing) {
+                   std::vector<std::string>& missing) HOLDFAST_LOCKED {
     for (const auto& [probe, rule] : wanted) {
         if (try_out(with, probe) == refusal::of_the_command) note(missing, rule);
     }

@@ -17,6 +17,6 @@ struct lacking_rights {
 /// Tries a harmless form of every command that a fenced lock is made of, and every kind of key.
 /// `prefix` is what all of the client's keys begin with; `lock` is one of them.
 lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
-                                   const kinds::keys& lock, bool guarded);
+                                   const kinds::keys& lock, bool guarded) HOLDFAST_LOCKED;
 
 }  // namespace holdfast::detail

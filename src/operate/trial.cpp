@@ -23,7 +23,7 @@ class steps {
         : with_(with), lock_(lock), owner_(std::move(owner)) {}
 
     // Every connection reads it before it asks for anything.
-    trial_lock read_record() {
+    trial_lock read_record() HOLDFAST_LOCKED {
         const auto reply = with_.ask({"GET", std::string(core::record_key)});
         if (!reply) return failed(with_.failure());
         const resp::view said(*reply);
@@ -32,7 +32,7 @@ class steps {
         return failed(why.code == errc::wrong_type ? net::no_record() : why);
     }
 
-    trial_lock acquire() {
+    trial_lock acquire() HOLDFAST_LOCKED {
         const auto reply = with_.ask(
             [this](std::string& out, bool by_text) { kind_.acquire(out, by_text, claim(), {}); });
         if (!reply) return failed(with_.failure());
@@ -42,23 +42,23 @@ class steps {
         return {errc::server_error, "it says that somebody holds " + lock_.lock};
     }
 
-    trial_lock extend() {
+    trial_lock extend() HOLDFAST_LOCKED {
         return owned(
             [this](std::string& out, bool by_text) { kind_.extend(out, by_text, claim()); });
     }
 
-    trial_lock release() {
+    trial_lock release() HOLDFAST_LOCKED {
         return owned(
             [this](std::string& out, bool by_text) { kind_.release(out, by_text, claim()); });
     }
 
-    void clean_up() {
+    void clean_up() HOLDFAST_LOCKED {
         (void)release();
         (void)with_.ask({"DEL", kinds::counter_key(lock_.lock)});
     }
 
   private:
-    trial_lock owned(runtime::query::writer write) {
+    trial_lock owned(runtime::query::writer write) HOLDFAST_LOCKED {
         const auto reply = with_.ask(std::move(write));
         if (!reply) return failed(with_.failure());
         const auto answer = kind_.read_ownership(resp::view(*reply));

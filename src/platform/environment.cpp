@@ -58,13 +58,13 @@ class environment final : public runtime::environment {
     }
 
     [[nodiscard]] std::shared_ptr<net::transport> make_transport(
-        const net::endpoint& where, std::shared_ptr<net::credentials> with, std::mutex& guard,
-        net::transport::events& listener) override {
+        const net::endpoint& where, std::shared_ptr<net::credentials> with,
+        base::client_mutex& guard, net::transport::events& listener) override HOLDFAST_LOCKED {
         return platform::make_transport(io_, where, std::move(with), guard, listener);
     }
 
     [[nodiscard]] std::unique_ptr<runtime::driver> make_driver(
-        std::mutex& guard, runtime::driver::machinery& driven) override {
+        base::client_mutex& guard, runtime::driver::machinery& driven) override {
         return std::make_unique<threaded_driver>(io_, guard, driven);
     }
 

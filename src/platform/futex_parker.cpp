@@ -8,11 +8,11 @@
 #include <boost/container/static_vector.hpp>
 #include <chrono>
 #include <climits>
-#include <mutex>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "holdfast/clock.hpp"
 
 namespace holdfast::platform {
@@ -33,7 +33,7 @@ timespec on_monotonic_clock(core::time_point when) {
 class futex_parker::slot_list {
   public:
     std::pair<futex_word*, std::uint32_t> take() {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         if (free_.empty()) {
             words_.push_back(std::make_unique<futex_word>());
             for (unsigned n = 0; n < 32; ++n) free_.emplace_back(words_.back().get(), 1U << n);
@@ -44,14 +44,14 @@ class futex_parker::slot_list {
     }
 
     void give_back(futex_word* where, std::uint32_t bit) {
-        const std::lock_guard lock(guard_);
+        const base::thread_lock lock(guard_);
         free_.emplace_back(where, bit);
     }
 
   private:
-    std::mutex guard_;
-    std::vector<std::unique_ptr<futex_word>> words_;
-    std::vector<std::pair<futex_word*, std::uint32_t>> free_;
+    base::thread_mutex guard_;
+    std::vector<std::unique_ptr<futex_word>> words_ HOLDFAST_GUARDED_BY(guard_);
+    std::vector<std::pair<futex_word*, std::uint32_t>> free_ HOLDFAST_GUARDED_BY(guard_);
 };
 
 // Never destroyed: threads may end after everything static is gone.

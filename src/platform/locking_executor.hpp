@@ -2,8 +2,9 @@
 
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/io_context.hpp>
-#include <mutex>
 #include <utility>
+
+#include "base/locks.hpp"
 
 namespace holdfast::platform {
 
@@ -14,7 +15,7 @@ namespace holdfast::platform {
 /// meet whoever writes from another thread in the middle of OpenSSL.
 class locking_executor {
   public:
-    locking_executor(boost::asio::io_context& io, std::mutex& guard) noexcept
+    locking_executor(boost::asio::io_context& io, base::client_mutex& guard) noexcept
         : io_(&io), guard_(&guard) {}
 
     boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
@@ -25,7 +26,7 @@ class locking_executor {
     template <typename Function>
     void execute(Function function) const {
         io_->get_executor().execute([guard = guard_, work = std::move(function)]() mutable {
-            const std::lock_guard lock(*guard);
+            const base::client_lock lock(*guard);
             work();
         });
     }
@@ -39,7 +40,7 @@ class locking_executor {
 
   private:
     boost::asio::io_context* io_;
-    std::mutex* guard_;
+    base::client_mutex* guard_;
 };
 
 }  // namespace holdfast::platform

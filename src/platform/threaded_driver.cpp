@@ -23,19 +23,6 @@ constexpr auto awake = core::time_point::min();
 using core::tuning::driving::pause_after_failure;
 using core::tuning::driving::soon;
 
-/// Lets go of the lock, and takes it again whatever happens.
-class unlocked {
-  public:
-    explicit unlocked(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }
-    ~unlocked() { lock_.lock(); }
-
-    unlocked(const unlocked&) = delete;
-    unlocked& operator=(const unlocked&) = delete;
-
-  private:
-    std::unique_lock<std::mutex>& lock_;
-};
-
 futex_parker& parker_of(const waiter& who) { return static_cast<futex_parker&>(*who.sleeps_on); }
 
 /// This thread takes no signals, and a thread that it starts never does.
@@ -112,7 +99,8 @@ class threaded_driver::role {
     threaded_driver& driver_;
 };
 
-threaded_driver::threaded_driver(boost::asio::io_context& io, std::mutex& guard, machinery& driven)
+threaded_driver::threaded_driver(boost::asio::io_context& io, base::client_mutex& guard,
+                                 machinery& driven)
     : guard_(guard),
       driven_(driven),
       io_(io),
@@ -120,7 +108,7 @@ threaded_driver::threaded_driver(boost::asio::io_context& io, std::mutex& guard,
 
 threaded_driver::~threaded_driver() = default;
 
-void threaded_driver::wait(std::unique_lock<std::mutex>& lock, waiter& who) noexcept {
+void threaded_driver::wait(base::client_lock& lock, waiter& who) noexcept {
     expected_ = {};
     while (!who.done) {
         if (driving_ || (successor_ != nullptr && successor_ != &who)) {
@@ -180,7 +168,7 @@ void threaded_driver::wake_background() noexcept {
     if (background_drives() && driver_thread_ != std::this_thread::get_id()) interrupt();
 }
 
-void threaded_driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) noexcept {
+void threaded_driver::drive(base::client_lock& lock, waiter* who) noexcept {
     const role mine(*this, who);
     do {
         run_once(lock);
@@ -190,18 +178,18 @@ void threaded_driver::drive(std::unique_lock<std::mutex>& lock, waiter* who) noe
 
 // Callers whose operations were finished together tend to come back together. Their requests wait
 // for all of them, because one write of many costs hardly more than one of one.
-void threaded_driver::unpark_finished(std::unique_lock<std::mutex>& lock) noexcept {
+void threaded_driver::unpark_finished(base::client_lock& lock) noexcept {
     if (to_unpark_.empty()) return;
     const auto parkers = std::exchange(to_unpark_, {});
     unparking_ = true;
     {
-        const unlocked others(lock);
+        const base::client_unlock others(lock);
         futex_parker::unpark_all(parkers);
     }
     unparking_ = false;
 }
 
-void threaded_driver::run_once(std::unique_lock<std::mutex>& lock) noexcept {
+void threaded_driver::run_once(base::client_lock& lock) noexcept {
     unpark_finished(lock);
     if (std::exchange(interrupted_, false)) return;
     driven_.flush();
@@ -210,13 +198,13 @@ void threaded_driver::run_once(std::unique_lock<std::mutex>& lock) noexcept {
     try {
         look_around(lock, until);
     } catch (...) {
-        const unlocked others(lock);
+        const base::client_unlock others(lock);
         std::this_thread::sleep_for(pause_after_failure);
     }
     driven_.fire(clock::now());
 }
 
-void threaded_driver::look_around(std::unique_lock<std::mutex>& lock, core::time_point until) {
+void threaded_driver::look_around(base::client_lock& lock, core::time_point until) {
     if (driven_.list_sources(sources_)) {
         poll_sources(lock, until);
     } else {
@@ -224,7 +212,7 @@ void threaded_driver::look_around(std::unique_lock<std::mutex>& lock, core::time
     }
 }
 
-void threaded_driver::poll_sources(std::unique_lock<std::mutex>& lock, core::time_point until) {
+void threaded_driver::poll_sources(base::client_lock& lock, core::time_point until) {
     polled_.assign(1, {interrupt_.descriptor(), POLLIN, 0});
     for (const auto& each : sources_) polled_.push_back({each.descriptor, POLLIN, 0});
     const bool soon_due = is_soon(until);
@@ -235,7 +223,7 @@ void threaded_driver::poll_sources(std::unique_lock<std::mutex>& lock, core::tim
         until != core::never && !by_timer && (soon_due || !left_to_background(until));
     polling_ = true;
     {
-        const unlocked others(lock);
+        const base::client_unlock others(lock);
         const auto timeout = to_timespec(until);
         ::ppoll(polled_.data(), polled_.size(), timed ? &timeout : nullptr, nullptr);
     }
@@ -261,12 +249,12 @@ bool threaded_driver::left_to_timer(core::time_point until) noexcept {
     return true;
 }
 
-void threaded_driver::run_context(std::unique_lock<std::mutex>& lock, core::time_point until) {
+void threaded_driver::run_context(base::client_lock& lock, core::time_point until) {
     driven_.watch_sources();
     const bool by_timer = left_to_timer(until);
     if (by_timer) timer_watch_->start();
     {
-        const unlocked others(lock);
+        const base::client_unlock others(lock);
         if (until == core::never || by_timer) {
             io_.run_one();
         } else if (const auto now = clock::now(); now < until) {
@@ -278,7 +266,7 @@ void threaded_driver::run_context(std::unique_lock<std::mutex>& lock, core::time
     if (io_.stopped()) io_.restart();  // it was interrupted
 }
 
-void threaded_driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) noexcept {
+void threaded_driver::sleep(base::client_lock& lock, waiter& who) noexcept {
     sleepers_.push_back(who);
     if (!spin(lock, who)) {
         auto until = driven_.wake_at();
@@ -296,7 +284,7 @@ void threaded_driver::sleep(std::unique_lock<std::mutex>& lock, waiter& who) noe
 }
 
 // Returns whether the caller was woken meanwhile. Without the lock: it is wanted by those who run.
-bool threaded_driver::spin(std::unique_lock<std::mutex>& lock, waiter& who) noexcept {
+bool threaded_driver::spin(base::client_lock& lock, waiter& who) noexcept {
     if (!driven_.may_spin()) return false;
     const auto waiting = sleepers_.size();
     const auto due = driven_.wake_at();
@@ -326,8 +314,9 @@ bool threaded_driver::spin(std::unique_lock<std::mutex>& lock, waiter& who) noex
 void threaded_driver::pass_role() noexcept {
     if (std::exchange(left_to_caller_, false)) attend_by(driven_.wake_at());
     if (driving_ || successor_ != nullptr) return;
-    const auto next = std::find_if(sleepers_.begin(), sleepers_.end(),
-                                   [](const waiter& sleeper) { return !sleeper.done; });
+    const auto next =
+        std::find_if(sleepers_.begin(), sleepers_.end(),
+                     [](const waiter& sleeper) HOLDFAST_LOCKED { return !sleeper.done; });
     if (next != sleepers_.end()) {
         successor_ = &*next;
         return parker_of(*successor_).unpark();
@@ -355,7 +344,7 @@ void threaded_driver::try_background() noexcept {
 }
 
 void threaded_driver::run_background() noexcept {
-    std::unique_lock lock(guard_);
+    base::client_lock lock(guard_);
     while (!stopping_) {
         background_until_ = awake;
         run_callbacks(lock);
@@ -373,12 +362,12 @@ void threaded_driver::run_background() noexcept {
     run_callbacks(lock);
 }
 
-void threaded_driver::rest(std::unique_lock<std::mutex>& lock) noexcept {
+void threaded_driver::rest(base::client_lock& lock) noexcept {
     background_until_ = driven_.wake_at();
     timer_.set(background_until_);
     resting_ = true;
     {
-        const unlocked others(lock);
+        const base::client_unlock others(lock);
         std::array<pollfd, 2> awaited{pollfd{call_.descriptor(), POLLIN, 0},
                                       pollfd{timer_.descriptor(), POLLIN, 0}};
         ::ppoll(awaited.data(), awaited.size(), nullptr, nullptr);
@@ -387,14 +376,14 @@ void threaded_driver::rest(std::unique_lock<std::mutex>& lock) noexcept {
     resting_ = false;
 }
 
-void threaded_driver::run_callbacks(std::unique_lock<std::mutex>& lock) {
+void threaded_driver::run_callbacks(base::client_lock& lock) {
     while (!callbacks_.empty()) {
         decltype(callbacks_) batch;
         batch.swap(callbacks_);
         calling_back_ = true;
         look_again();  // whoever drives keeps the time now
         {
-            const unlocked others(lock);
+            const base::client_unlock others(lock);
             while (!batch.empty()) {
                 auto& next = batch.front();
                 batch.pop_front();
@@ -406,7 +395,7 @@ void threaded_driver::run_callbacks(std::unique_lock<std::mutex>& lock) {
 }
 
 void threaded_driver::stop() {
-    std::unique_lock lock(guard_);
+    base::client_lock lock(guard_);
     stopping_ = true;
     wake_background();
     interrupt();

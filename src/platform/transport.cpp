@@ -61,11 +61,11 @@ template <typename Stream>
 class stream_transport : public net::transport,
                          public std::enable_shared_from_this<stream_transport<Stream>> {
   public:
-    stream_transport(asio::io_context& io, const endpoint& where, std::mutex& guard,
+    stream_transport(asio::io_context& io, const endpoint& where, base::client_mutex& guard,
                      events& listener)
         : where_(where), guard_(guard), listener_(&listener), io_(io), resolver_(io) {}
 
-    void open() override {
+    void open() override HOLDFAST_LOCKED {
         if (where_.transport == endpoint::transport_kind::unix_socket) {
             candidates_.emplace_back(asio::local::stream_protocol::endpoint(where_.path));
             return connect_next({});
@@ -79,7 +79,7 @@ class stream_transport : public net::transport,
         }
         resolver_.async_resolve(
             where_.host, std::to_string(where_.port),
-            guarded([this](const error_code& error, const auto& results) {
+            guarded([this](const error_code& error, const auto& results) HOLDFAST_LOCKED {
                 if (error && where_.host != "localhost") {
                     return opened(failure{.message = "cannot resolve: " + error.message()});
                 }
@@ -92,12 +92,12 @@ class stream_transport : public net::transport,
             }));
     }
 
-    bool hung_up() noexcept override {
+    bool hung_up() noexcept override HOLDFAST_LOCKED {
         pollfd wanted{lowest(*stream_).native_handle(), POLLRDHUP, 0};
         return ::poll(&wanted, 1, 0) > 0;
     }
 
-    void close() noexcept override {
+    void close() noexcept override HOLDFAST_LOCKED {
         listener_ = nullptr;
         error_code ignored;
         try {
@@ -107,7 +107,7 @@ class stream_transport : public net::transport,
         if (stream_) lowest(*stream_).close(ignored);
     }
 
-    void abandon() noexcept override {
+    void abandon() noexcept override HOLDFAST_UNCHECKED {  // the child has one thread, and no lock
         listener_ = nullptr;
         if (stream_ && lowest(*stream_).is_open()) ::close(lowest(*stream_).native_handle());
     }
@@ -115,15 +115,15 @@ class stream_transport : public net::transport,
   protected:
     // A handler that keeps the transport alive, holds the lock, and is silent after close().
     template <typename Handler>
-    auto guarded(Handler handler) {
+    auto guarded(Handler handler) HOLDFAST_LOCKED {
         auto self = this->shared_from_this();
         if constexpr (std::is_same_v<Stream, tls_stream>) {
-            return asio::bind_executor(
-                locking_executor(io_, guard_),
-                [self, handler](const auto&... arguments) { self->tell(handler, arguments...); });
+            return asio::bind_executor(locking_executor(io_, guard_),
+                                       [self, handler](const auto&... arguments)
+                                           HOLDFAST_LOCKED { self->tell(handler, arguments...); });
         } else {
             return [self, handler](const auto&... arguments) {
-                const std::lock_guard lock(self->guard_);
+                const base::client_lock lock(self->guard_);
                 self->tell(handler, arguments...);
             };
         }
@@ -131,7 +131,7 @@ class stream_transport : public net::transport,
 
     // Whoever runs the io_context may be anybody: nothing must come through to him.
     template <typename Handler, typename... Arguments>
-    void tell(const Handler& handler, const Arguments&... arguments) noexcept {
+    void tell(const Handler& handler, const Arguments&... arguments) noexcept HOLDFAST_LOCKED {
         if (listener_ == nullptr) return;
         try {
             handler(arguments...);
@@ -140,22 +140,24 @@ class stream_transport : public net::transport,
         }
     }
 
-    virtual void secure() = 0;
+    virtual void secure() HOLDFAST_LOCKED = 0;
 
-    void opened(std::optional<failure> why_not) { listener_->on_open(std::move(why_not)); }
+    void opened(std::optional<failure> why_not) HOLDFAST_LOCKED {
+        listener_->on_open(std::move(why_not));
+    }
 
     const endpoint& where() const { return where_; }
-    std::mutex& guard() { return guard_; }
+    base::client_mutex& guard() { return guard_; }
     asio::io_context& io() { return io_; }
-    events& listener() { return *listener_; }
-    Stream& stream() { return *stream_; }
+    events& listener() HOLDFAST_LOCKED { return *listener_; }
+    Stream& stream() HOLDFAST_LOCKED { return *stream_; }
 
     /// REQUIRES: before it is opened.
-    void use(Stream stream) { stream_.emplace(std::move(stream)); }
+    void use(Stream stream) HOLDFAST_LOCKED { stream_.emplace(std::move(stream)); }
 
   private:
     // That name means this machine (RFC 6761), also where no /etc/hosts says so.
-    void add_loopback() {
+    void add_loopback() HOLDFAST_LOCKED {
         candidates_.emplace_back(
             asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), where_.port));
         candidates_.emplace_back(
@@ -163,7 +165,7 @@ class stream_transport : public net::transport,
     }
 
     // Whoever calls open() is told later, also of what fails at once.
-    void connect_next(const error_code& last) {
+    void connect_next(const error_code& last) HOLDFAST_LOCKED {
         if (candidates_.empty()) return give_up(last);
         const auto candidate = candidates_.front();
         candidates_.erase(candidates_.begin());
@@ -172,7 +174,8 @@ class stream_transport : public net::transport,
         if (const auto error = open_socket(lowest(*stream_), candidate.protocol())) {
             return connect_next(error);
         }
-        lowest(*stream_).async_connect(candidate, guarded([this](const error_code& error) {
+        lowest(*stream_).async_connect(candidate,
+                                       guarded([this](const error_code& error) HOLDFAST_LOCKED {
                                            if (error) return connect_next(error);
                                            secure();
                                        }));
@@ -180,35 +183,35 @@ class stream_transport : public net::transport,
 
     void give_up(const error_code& last) {
         asio::post(io_, [self = this->shared_from_this(), last] {
-            const std::lock_guard lock(self->guard_);
-            self->tell([&] { self->opened(explain(last)); });
+            const base::client_lock lock(self->guard_);
+            self->tell([&]() HOLDFAST_LOCKED { self->opened(explain(last)); });
         });
     }
 
-    endpoint where_;
-    std::mutex& guard_;
-    events* listener_;
+    const endpoint where_;
+    base::client_mutex& guard_;
+    events* listener_ HOLDFAST_GUARDED;
     asio::io_context& io_;
-    asio::ip::tcp::resolver resolver_;
-    std::vector<stream_protocol::endpoint> candidates_;
-    std::optional<Stream> stream_;
+    asio::ip::tcp::resolver resolver_ HOLDFAST_GUARDED;
+    std::vector<stream_protocol::endpoint> candidates_ HOLDFAST_GUARDED;
+    std::optional<Stream> stream_ HOLDFAST_GUARDED;
 };
 
 class plain_transport final : public stream_transport<socket_type> {
   public:
-    plain_transport(asio::io_context& io, const endpoint& where, std::mutex& guard,
+    plain_transport(asio::io_context& io, const endpoint& where, base::client_mutex& guard,
                     events& listener)
         : stream_transport(io, where, guard, listener) {
         use(socket_type(io));
     }
 
-    void read(std::span<char> into) override { into_ = into; }
+    void read(std::span<char> into) override HOLDFAST_LOCKED { into_ = into; }
 
-    [[nodiscard]] int descriptor() const noexcept override {
+    [[nodiscard]] int descriptor() const noexcept override HOLDFAST_LOCKED {
         return into_.empty() ? -1 : descriptor_;
     }
 
-    void take_in() override {
+    void take_in() override HOLDFAST_LOCKED {
         const auto got = ::recv(descriptor_, into_.data(), into_.size(), MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
         into_ = {};
@@ -217,38 +220,39 @@ class plain_transport final : public stream_transport<socket_type> {
         listener().on_broken(explain(got == 0 ? error_code(asio::error::eof) : broken));
     }
 
-    void watch() override {
+    void watch() override HOLDFAST_LOCKED {
         if (into_.empty() || watched_) return;
-        stream().async_wait(socket_type::wait_read, guarded([this](const error_code&) {
+        stream().async_wait(socket_type::wait_read,
+                            guarded([this](const error_code&) HOLDFAST_LOCKED {
                                 watched_ = false;
                                 if (!into_.empty()) take_in();
                             }));
         watched_ = true;
     }
 
-    std::size_t write_now(std::string_view what) noexcept override {
+    std::size_t write_now(std::string_view what) noexcept override HOLDFAST_LOCKED {
         const auto sent =
             ::send(stream().native_handle(), what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         return sent > 0 ? static_cast<std::size_t>(sent) : 0;
     }
 
-    void write(std::string_view what) override {
+    void write(std::string_view what) override HOLDFAST_LOCKED {
         asio::async_write(stream(), asio::buffer(what),
-                          guarded([this](const error_code& error, std::size_t) {
+                          guarded([this](const error_code& error, std::size_t) HOLDFAST_LOCKED {
                               if (error) return listener().on_broken(explain(error));
                               listener().on_written();
                           }));
     }
 
   private:
-    void secure() override {
+    void secure() override HOLDFAST_LOCKED {
         descriptor_ = stream().native_handle();
         opened(std::nullopt);
     }
 
-    int descriptor_ = -1;
-    std::span<char> into_;  // of the read under way
-    bool watched_ = false;  // by the io_context
+    int descriptor_ HOLDFAST_GUARDED = -1;
+    std::span<char> into_ HOLDFAST_GUARDED;  // of the read under way
+    bool watched_ HOLDFAST_GUARDED = false;  // by the io_context
 };
 
 /// Has buffers of its own: a TLS stream may come back to them after the socket was closed, when
@@ -256,37 +260,39 @@ class plain_transport final : public stream_transport<socket_type> {
 class tls_transport final : public stream_transport<tls_stream> {
   public:
     tls_transport(asio::io_context& io, const endpoint& where,
-                  std::shared_ptr<tls_credentials> credentials, std::mutex& guard, events& listener)
+                  std::shared_ptr<tls_credentials> credentials, base::client_mutex& guard,
+                  events& listener)
         : stream_transport(io, where, guard, listener), credentials_(std::move(credentials)) {}
 
     // Whoever runs the io_context does not hold the lock, and reads the files if need be.
-    void open() override {
+    void open() override HOLDFAST_LOCKED {
         asio::post(io(), [this, self = shared_from_this()] { prepare(); });
     }
 
-    void read(std::span<char> into) override {
+    void read(std::span<char> into) override HOLDFAST_LOCKED {
         const auto size = std::min(into.size(), incoming_.size());
-        stream().async_read_some(asio::buffer(incoming_.data(), size),
-                                 guarded([this, into](const error_code& error, std::size_t bytes) {
-                                     if (error) return listener().on_broken(explain(error));
-                                     std::memcpy(into.data(), incoming_.data(), bytes);
-                                     listener().on_read(bytes);
-                                 }));
+        stream().async_read_some(
+            asio::buffer(incoming_.data(), size),
+            guarded([this, into](const error_code& error, std::size_t bytes) HOLDFAST_LOCKED {
+                if (error) return listener().on_broken(explain(error));
+                std::memcpy(into.data(), incoming_.data(), bytes);
+                listener().on_read(bytes);
+            }));
     }
 
     std::size_t write_now(std::string_view) noexcept override { return 0; }
 
-    void write(std::string_view what) override {
+    void write(std::string_view what) override HOLDFAST_LOCKED {
         outgoing_ = what;
         asio::async_write(stream(), asio::buffer(outgoing_),
-                          guarded([this](const error_code& error, std::size_t) {
+                          guarded([this](const error_code& error, std::size_t) HOLDFAST_LOCKED {
                               if (error) return listener().on_broken(explain(error));
                               listener().on_written();
                           }));
     }
 
   private:
-    void prepare() {
+    void prepare() HOLDFAST_UNLOCKED {
         std::optional<tls_stream> made;
         failure why_not;
         try {
@@ -297,25 +303,25 @@ class tls_transport final : public stream_transport<tls_stream> {
         } catch (...) {
             why_not = net::current_failure();
         }
-        const std::lock_guard lock(guard());
-        tell([&] {
+        const base::client_lock lock(guard());
+        tell([&]() HOLDFAST_LOCKED {
             if (!made) return opened(why_not);
             use(std::move(*made));
             stream_transport::open();
         });
     }
 
-    void secure() override {
+    void secure() override HOLDFAST_LOCKED {
         stream().async_handshake(asio::ssl::stream_base::client,
-                                 guarded([this](const error_code& error) {
+                                 guarded([this](const error_code& error) HOLDFAST_LOCKED {
                                      if (!error) return opened(std::nullopt);
                                      opened(explain_tls_handshake(stream(), where(), error));
                                  }));
     }
 
     std::shared_ptr<tls_credentials> credentials_;
-    std::array<char, std::size_t{16} * 1024> incoming_;
-    std::string outgoing_;
+    std::array<char, std::size_t{16} * 1024> incoming_ HOLDFAST_GUARDED;
+    std::string outgoing_ HOLDFAST_GUARDED;
 };
 
 }  // namespace
@@ -330,7 +336,7 @@ std::shared_ptr<net::credentials> prepare(asio::io_context& io, const endpoint& 
 
 std::shared_ptr<net::transport> make_transport(asio::io_context& io, const endpoint& where,
                                                std::shared_ptr<net::credentials> with,
-                                               std::mutex& guard,
+                                               base::client_mutex& guard,
                                                net::transport::events& listener) {
     if (!with) return std::make_shared<plain_transport>(io, where, guard, listener);
     return std::make_shared<tls_transport>(

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
+#include "base/locks.hpp"
 #include "net/endpoint.hpp"
 #include "net/transport.hpp"
 
@@ -18,6 +18,7 @@ std::shared_ptr<net::credentials> prepare(boost::asio::io_context& io, const net
 std::shared_ptr<net::transport> make_transport(boost::asio::io_context& io,
                                                const net::endpoint& where,
                                                std::shared_ptr<net::credentials> with,
-                                               std::mutex& guard, net::transport::events& listener);
+                                               base::client_mutex& guard,
+                                               net::transport::events& listener);
 
 }  // namespace holdfast::platform

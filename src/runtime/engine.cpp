@@ -89,7 +89,7 @@ void engine::close() noexcept {
 
 // A server that cannot write to a connection any more does not read on either: hanging up before
 // the answers are there can take with it what was asked last, and that is releases.
-void engine::hear_out(std::unique_lock<std::mutex>& lock) noexcept {
+void engine::hear_out(base::client_lock& lock) noexcept {
     core::node_set owing;
     for (const auto& node : nodes_) {
         if (node->has_unsent() || node->answers_on_their_way()) owing.insert(index_of(*node));
@@ -230,8 +230,9 @@ core::time_point engine::wake_at() const {
 
 bool engine::unattended() const {
     if (stage_ == stage::closed) return false;
-    return unattended_ > 0 || std::any_of(nodes_.begin(), nodes_.end(),
-                                          [](const auto& node) { return node->opening(); });
+    return unattended_ > 0 ||
+           std::any_of(nodes_.begin(), nodes_.end(),
+                       [](const auto& node) HOLDFAST_LOCKED { return node->opening(); });
 }
 
 void engine::on_ready(net::node& which) {

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "core/node_set.hpp"
 #include "holdfast/options.hpp"
 #include "holdfast/statistics.hpp"
@@ -34,7 +34,8 @@ inline core::node_index voter_of(net::exchange::tag request) { return node_of(re
 
 /// What all operations of one client share: its nodes, its timers, its wait queues, its lock.
 ///
-/// Unless said otherwise, members are called with the lock held: lock() gives it.
+/// What is neither guarded nor const here is made by the constructor, and stays: the driver, and
+/// the nodes, whose members say themselves what they need.
 class engine final : private driver::machinery,
                      private net::node::listener,
                      public std::enable_shared_from_this<engine> {
@@ -44,17 +45,20 @@ class engine final : private driver::machinery,
            net::purpose what_for = net::purpose::lock);
     ~engine();
 
-    /// Without the lock. Completes everything under way with errc::closed, loses every lease, and
+    /// Completes everything under way with errc::closed, loses every lease, and
     /// stops the driver. Releases that nobody waits for are heard out, for a moment.
-    void close() noexcept;
+    void close() noexcept HOLDFAST_UNLOCKED;
 
-    /// Without the lock: whether this is a forked child, which must not touch anything.
+    /// Whether this is a forked child, which must not touch anything.
     [[nodiscard]] bool in_child() const noexcept;
 
-    [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(guard_); }
-    [[nodiscard]] core::time_point now() const noexcept { return environment_->now(); }  // nor here
-    [[nodiscard]] bool closed() const { return stage_ != stage::open; }
-    [[nodiscard]] const options& settings() const { return settings_; }  // lock not needed
+    /// Unchecked: it is still held at the end.
+    [[nodiscard]] base::client_lock lock() HOLDFAST_UNLOCKED HOLDFAST_UNCHECKED {
+        return base::client_lock(guard_);
+    }
+    [[nodiscard]] core::time_point now() const noexcept { return environment_->now(); }
+    [[nodiscard]] bool closed() const HOLDFAST_LOCKED { return stage_ != stage::open; }
+    [[nodiscard]] const options& settings() const { return settings_; }
 
     /// Who votes on a lock: every node, whatever the key.
     [[nodiscard]] electorate voters_of(std::string_view) const { return electorate(all_nodes()); }
@@ -66,53 +70,53 @@ class engine final : private driver::machinery,
 
     /// A copy that names the node.
     [[nodiscard]] net::failure named(core::node_index which,
-                                     const net::failure& why) const noexcept;
+                                     const net::failure& why) const noexcept HOLDFAST_LOCKED;
 
     /// What cannot be sent has failed.
     void send(core::node_index to, boost::intrusive_ptr<net::exchange> who,
-              net::exchange::tag request, core::time_point now) noexcept;
+              net::exchange::tag request, core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// When the first of the requests under way will be overdue.
-    [[nodiscard]] core::time_point overdue_at() const { return wake_at(); }
+    [[nodiscard]] core::time_point overdue_at() const HOLDFAST_LOCKED { return wake_at(); }
 
     /// Lets what was appended go out: now, or with the driver's next write.
-    void submit() noexcept;
+    void submit() noexcept HOLDFAST_LOCKED;
 
     /// REQUIRES: enrolled, as of timer_queue.
-    void set(timer& which, core::time_point when) noexcept;
-    void cancel(timer& which) noexcept { timers_.cancel(which); }
-    void enroll_timer() { timers_.enroll(); }
-    void withdraw_timer() noexcept { timers_.withdraw(); }
+    void set(timer& which, core::time_point when) noexcept HOLDFAST_LOCKED;
+    void cancel(timer& which) noexcept HOLDFAST_LOCKED { timers_.cancel(which); }
+    void enroll_timer() HOLDFAST_LOCKED { timers_.enroll(); }
+    void withdraw_timer() noexcept HOLDFAST_LOCKED { timers_.withdraw(); }
 
     driver& driving() { return *driver_; }
-    wait_queues& queues() { return queues_; }
-    release_retries& owed() { return owed_; }
-    runtime::membership_check& membership_check() { return membership_check_; }
-    entropy& chance_source() { return entropy_; }
+    wait_queues& queues() HOLDFAST_LOCKED { return queues_; }
+    release_retries& owed() HOLDFAST_LOCKED { return owed_; }
+    runtime::membership_check& membership_check() HOLDFAST_LOCKED { return membership_check_; }
+    entropy& chance_source() HOLDFAST_LOCKED { return entropy_; }
     /// For what chance only has to part from others.
-    std::uint64_t chance() noexcept override;
+    std::uint64_t chance() noexcept override HOLDFAST_LOCKED;
     [[nodiscard]] const std::string& signature() const { return signature_; }
-    holdfast::statistics& counters() { return statistics_; }
-    [[nodiscard]] core::local_id next_id() { return ++last_id_; }
+    holdfast::statistics& counters() HOLDFAST_LOCKED { return statistics_; }
+    [[nodiscard]] core::local_id next_id() HOLDFAST_LOCKED { return ++last_id_; }
 
     /// Work that no caller waits for, while it lasts.
-    void begin_unattended() { ++unattended_; }
-    void end_unattended() { --unattended_; }
+    void begin_unattended() HOLDFAST_LOCKED { ++unattended_; }
+    void end_unattended() HOLDFAST_LOCKED { --unattended_; }
 
     /// So that the next enter() cannot fail. Throws std::bad_alloc.
-    void reserve_hold();
-    void enter(hold& lease) noexcept;
-    void leave(hold& lease) noexcept;
+    void reserve_hold() HOLDFAST_LOCKED;
+    void enter(hold& lease) noexcept HOLDFAST_LOCKED;
+    void leave(hold& lease) noexcept HOLDFAST_LOCKED;
 
     /// Logs it, if the server is in one.
-    void tell_of_quarantine(net::node& which, core::time_point now);
+    void tell_of_quarantine(net::node& which, core::time_point now) HOLDFAST_LOCKED;
 
     void log(log_level level, std::string_view event, std::string_view message,
-             std::string_view key = {}, std::string_view node = {}) const noexcept;
+             std::string_view key = {}, std::string_view node = {}) const noexcept HOLDFAST_LOCKED;
 
     /// The same, of a node.
     void log_of(core::node_index node, log_level level, std::string_view event,
-                std::string_view message, std::string_view key = {}) const noexcept;
+                std::string_view message, std::string_view key = {}) const noexcept HOLDFAST_LOCKED;
 
     /// Closes the sockets of a forked child, without a word to the servers.
     void abandon() noexcept;
@@ -126,46 +130,47 @@ class engine final : private driver::machinery,
         closed,
     };
 
-    void flush() noexcept override;
-    [[nodiscard]] bool list_sources(std::vector<driver::source>& all) override;
-    void take_in(const driver::source& from) noexcept override;
-    void watch_sources() override;
-    void fire(core::time_point now) noexcept override;
-    [[nodiscard]] core::time_point wake_at() const override;
-    [[nodiscard]] bool unattended() const override;
+    void flush() noexcept override HOLDFAST_LOCKED;
+    [[nodiscard]] bool list_sources(std::vector<driver::source>& all) override HOLDFAST_LOCKED;
+    void take_in(const driver::source& from) noexcept override HOLDFAST_LOCKED;
+    void watch_sources() override HOLDFAST_LOCKED;
+    void fire(core::time_point now) noexcept override HOLDFAST_LOCKED;
+    [[nodiscard]] core::time_point wake_at() const override HOLDFAST_LOCKED;
+    [[nodiscard]] bool unattended() const override HOLDFAST_LOCKED;
     [[nodiscard]] bool may_spin() const override { return settings_.spin; }
     [[nodiscard]] std::shared_ptr<void> keep_alive() override { return shared_from_this(); }
 
-    void on_ready(net::node& which) override;
-    void on_caught_up(net::node& which) override;
-    void on_down(net::node& which, const net::failure& why) noexcept override;
-    void on_push(net::node& which, resp::view message) override;
-    void on_change(net::node&) noexcept override { driver_->look_again(); }
+    void on_ready(net::node& which) override HOLDFAST_LOCKED;
+    void on_caught_up(net::node& which) override HOLDFAST_LOCKED;
+    void on_down(net::node& which, const net::failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_push(net::node& which, resp::view message) override HOLDFAST_LOCKED;
+    void on_change(net::node&) noexcept override HOLDFAST_LOCKED { driver_->look_again(); }
 
     void make_node(const net::endpoint& where, bool patient, net::purpose what_for);
-    void bar_conflicts();
-    void hear_out(std::unique_lock<std::mutex>& lock) noexcept;
-    void fail_everything() noexcept;
+    void bar_conflicts() HOLDFAST_LOCKED;
+    void hear_out(base::client_lock& lock) noexcept HOLDFAST_LOCKED;
+    void fail_everything() noexcept HOLDFAST_LOCKED;
 
-    options settings_;
-    core::duration node_timeout_;
-    unsigned generation_;  // of forks
-    mutable std::mutex guard_;
-    stage stage_ = stage::open;
+    const options settings_;
+    const core::duration node_timeout_;
+    const unsigned generation_;  // of forks
+    base::client_mutex guard_;
+    stage stage_ HOLDFAST_GUARDED = stage::open;
 
     std::shared_ptr<environment> environment_;
-    timer_queue timers_;
-    wait_queues queues_;
-    entropy entropy_{*environment_};
-    std::string signature_ = environment_->signature();  // a forked child has an engine of its own
-    holdfast::statistics statistics_;
-    core::local_id last_id_ = 0;
-    std::size_t unattended_ = 0;
-    release_retries owed_{*this};
-    runtime::membership_check membership_check_{*this};
-    std::vector<hold*> holds_;
+    timer_queue timers_ HOLDFAST_GUARDED;
+    wait_queues queues_ HOLDFAST_GUARDED;
+    entropy entropy_ HOLDFAST_GUARDED{*environment_};
+    const std::string signature_ =
+        environment_->signature();  // a forked child has an engine of its own
+    holdfast::statistics statistics_ HOLDFAST_GUARDED;
+    core::local_id last_id_ HOLDFAST_GUARDED = 0;
+    std::size_t unattended_ HOLDFAST_GUARDED = 0;
+    release_retries owed_ HOLDFAST_GUARDED{*this};
+    runtime::membership_check membership_check_ HOLDFAST_GUARDED{*this};
+    std::vector<hold*> holds_ HOLDFAST_GUARDED;
 
-    std::unique_ptr<heartbeat> heartbeat_;
+    std::unique_ptr<heartbeat> heartbeat_ HOLDFAST_GUARDED;
     std::unique_ptr<driver> driver_;
     std::vector<std::unique_ptr<net::node>> nodes_;
 };

@@ -51,7 +51,7 @@ class line final : private connection::owner {
     testing::world here;
     testing::stub_server server{here, "redis:6379"};
     testing::memory_environment around{here};
-    std::mutex guard;
+    base::client_mutex guard;
     connection::settings how{.where = {.host = "redis"},
                              .client_name = "me",
                              .policy = {},

@@ -63,7 +63,7 @@ class station final : private node::listener {
     testing::world here;
     testing::stub_server server{here, "redis:6379"};
     testing::memory_environment around{here};
-    std::mutex guard;
+    base::client_mutex guard;
     node::settings how{.link = {.where = {.host = "redis"},
                                 .client_name = "me",
                                 .policy = {.max_ttl = 60s},

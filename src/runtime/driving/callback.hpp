@@ -2,6 +2,8 @@
 
 #include <boost/intrusive/slist.hpp>
 
+#include "base/locks.hpp"
+
 namespace holdfast::runtime {
 
 /// Something that a client's driver runs without the lock: the way into users' code.
@@ -13,7 +15,7 @@ class callback : public boost::intrusive::slist_base_hook<> {
     callback& operator=(const callback&) = delete;
 
     /// Once. Until then it keeps itself alive.
-    virtual void run() = 0;
+    virtual void run() HOLDFAST_UNLOCKED = 0;
 
   protected:
     ~callback() = default;

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 
+#include "base/locks.hpp"
 #include "net/network.hpp"
 #include "runtime/driving/driver.hpp"
 
@@ -34,7 +34,7 @@ class environment : public net::network {
     [[nodiscard]] virtual std::string signature() const = 0;
 
     /// Called once, by the client that is driven. It outlives the driver, and so does this.
-    [[nodiscard]] virtual std::unique_ptr<driver> make_driver(std::mutex& guard,
+    [[nodiscard]] virtual std::unique_ptr<driver> make_driver(base::client_mutex& guard,
                                                               driver::machinery& driven) = 0;
 
   protected:

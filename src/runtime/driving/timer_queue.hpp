@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "core/time.hpp"
 
 namespace holdfast::runtime {
@@ -16,7 +17,7 @@ class timer {
     timer& operator=(const timer&) = delete;
 
     /// Called once, with the client's lock held; may set itself again.
-    virtual void due(core::time_point now) noexcept = 0;
+    virtual void due(core::time_point now) noexcept HOLDFAST_LOCKED = 0;
 
   protected:
     virtual ~timer() = default;  // REQUIRES: not in a queue
@@ -54,7 +55,7 @@ class timer_queue {
     }
 
     /// Calls everything that is due by `now`.
-    void fire(core::time_point now) noexcept;
+    void fire(core::time_point now) noexcept HOLDFAST_LOCKED;
 
   private:
     void put(std::size_t place, timer* which);

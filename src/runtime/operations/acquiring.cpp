@@ -40,7 +40,7 @@ void acquiring::contain(core::time_point now, Step&& step) noexcept {
 void acquiring::start(core::time_point now) noexcept {
     started_at_ = now;
     if (engine_->closed()) return abort();
-    contain(now, [&] { begin(now); });
+    contain(now, [&]() HOLDFAST_LOCKED { begin(now); });
 }
 
 void acquiring::begin(core::time_point now) {
@@ -97,13 +97,13 @@ void acquiring::abort() noexcept { step(core::contend::cancelled{}, engine_->now
 
 void acquiring::step(const core::contend::event& happened, core::time_point now) noexcept {
     if (concluded_) return;
-    contain(now, [&] {
+    contain(now, [&]() HOLDFAST_LOCKED {
         carry_out(machine_.step(happened, now, engine_->chance_source().bits64()), now);
     });
 }
 
 void acquiring::decided(const attempt& what, core::time_point now) noexcept {
-    contain(now, [&] {
+    contain(now, [&]() HOLDFAST_LOCKED {
         const auto verdict = what.outcome();
         core::contend::attempted outcome{.how = verdict};
         if (verdict == core::acquire::verdict::contended) {

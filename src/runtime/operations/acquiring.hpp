@@ -39,41 +39,43 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
 
     /// `done` is called once, with the lock held, perhaps before start() returns, and must not
     /// throw.
-    acquiring(engine_pointer through, request wish, listener done);
+    acquiring(engine_pointer through, request wish, listener done) HOLDFAST_LOCKED;
     ~acquiring() override;
 
-    void start(core::time_point now) noexcept;
-    void cancel(core::time_point now) noexcept;
+    void start(core::time_point now) noexcept HOLDFAST_LOCKED;
+    void cancel(core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// Has not asked the servers yet: others stand before it, or go first.
-    [[nodiscard]] bool stands_in_line() const { return in_line_ && attempts_ == 0; }
+    [[nodiscard]] bool stands_in_line() const HOLDFAST_LOCKED { return in_line_ && attempts_ == 0; }
 
-    [[nodiscard]] result take_result() { return std::move(result_); }
+    [[nodiscard]] result take_result() HOLDFAST_LOCKED { return std::move(result_); }
 
   private:
-    void decided(const attempt& what, core::time_point now) noexcept override;
-    [[nodiscard]] core::hand_off_batch batch() const override;
+    void decided(const attempt& what, core::time_point now) noexcept override HOLDFAST_LOCKED;
+    [[nodiscard]] core::hand_off_batch batch() const override HOLDFAST_LOCKED;
     [[nodiscard]] core::local_id id() const override { return id_; }
     [[nodiscard]] core::sharing sharing() const override { return request_.what->kind->sharing(); }
-    void turn(const core::yield_policy::gap& left, core::time_point now) noexcept override;
-    void notified(core::node_index where, core::time_point now) noexcept override;
-    void abort() noexcept override;
+    void turn(const core::yield_policy::gap& left,
+              core::time_point now) noexcept override HOLDFAST_LOCKED;
+    void notified(core::node_index where, core::time_point now) noexcept override HOLDFAST_LOCKED;
+    void abort() noexcept override HOLDFAST_LOCKED;
     bool take_over(const core::grant& left, hold& from, core::arrival joined,
-                   core::time_point now) noexcept override;
-    void due(core::time_point now) noexcept override;
+                   core::time_point now) noexcept override HOLDFAST_LOCKED;
+    void due(core::time_point now) noexcept override HOLDFAST_LOCKED;
 
     template <typename Step>
-    void contain(core::time_point now, Step&& step) noexcept;
-    void begin(core::time_point now);
-    void step(const core::contend::event& happened, core::time_point now) noexcept;
-    void carry_out(const core::contend::decision& next, core::time_point now);
-    void finish(core::time_point now);
-    void win_attempt(core::time_point now);
-    void win(hold::acquired& what, core::time_point now);
-    [[nodiscard]] net::failure why_not() const;
-    void conclude(result what, core::time_point now) noexcept;
-    [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const;
-    [[nodiscard]] attempt::denial denied_by(core::time_point now) const;
+    void contain(core::time_point now, Step&& step) noexcept HOLDFAST_LOCKED;
+    void begin(core::time_point now) HOLDFAST_LOCKED;
+    void step(const core::contend::event& happened, core::time_point now) noexcept HOLDFAST_LOCKED;
+    void carry_out(const core::contend::decision& next, core::time_point now) HOLDFAST_LOCKED;
+    void finish(core::time_point now) HOLDFAST_LOCKED;
+    void win_attempt(core::time_point now) HOLDFAST_LOCKED;
+    void win(hold::acquired& what, core::time_point now) HOLDFAST_LOCKED;
+    [[nodiscard]] net::failure why_not() const HOLDFAST_LOCKED;
+    void conclude(result what, core::time_point now) noexcept HOLDFAST_LOCKED;
+    [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const
+        HOLDFAST_LOCKED;
+    [[nodiscard]] attempt::denial denied_by(core::time_point now) const HOLDFAST_LOCKED;
 
     engine_pointer engine_;
     request request_;

@@ -19,10 +19,11 @@ class attempt final : public net::exchange {
     class listener {
       public:
         /// Once, with the lock held.
-        virtual void decided(const attempt& what, core::time_point now) noexcept = 0;
+        virtual void decided(const attempt& what,
+                             core::time_point now) noexcept HOLDFAST_LOCKED = 0;
 
         /// For whom it asks, as of now: the request is about to be written.
-        [[nodiscard]] virtual core::hand_off_batch batch() const = 0;
+        [[nodiscard]] virtual core::hand_off_batch batch() const HOLDFAST_LOCKED = 0;
 
       protected:
         ~listener() = default;
@@ -40,40 +41,40 @@ class attempt final : public net::exchange {
         bool inquires = false;  // wants to know who denied it
     };
 
-    attempt(engine& through, plan_pointer what, manner how, listener& whom);
+    attempt(engine& through, plan_pointer what, manner how, listener& whom) HOLDFAST_LOCKED;
 
     /// With the first acquire of a client only after the membership check. Throws std::bad_alloc
     /// before anything was asked.
-    void start(core::time_point now);
+    void start(core::time_point now) HOLDFAST_LOCKED;
     /// The membership check is over.
-    void resume(core::time_point now) noexcept;
+    void resume(core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// The caller gave up: it is cleaned up, and nobody is told.
-    void cancel(core::time_point now) noexcept;
+    void cancel(core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// No lease could be made of it: it is cleaned up. `owner`: what give_owner() gave, if it did.
     /// REQUIRES: held.
-    void undo(std::string owner, core::time_point now) noexcept;
+    void undo(std::string owner, core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// The lease that it became: while that lasts, a straggler's vote is still wanted.
-    void became(std::weak_ptr<const hold> lease) { lease_ = std::move(lease); }
+    void became(std::weak_ptr<const hold> lease) HOLDFAST_LOCKED { lease_ = std::move(lease); }
 
-    [[nodiscard]] const core::acquire& machine() const { return machine_; }
+    [[nodiscard]] const core::acquire& machine() const HOLDFAST_LOCKED { return machine_; }
     /// What its machine decided, in the light of why nodes were not asked.
-    [[nodiscard]] core::acquire::verdict outcome() const;
+    [[nodiscard]] core::acquire::verdict outcome() const HOLDFAST_LOCKED;
 
     /// The owner token, for the lease. Stragglers are asked under it still; with one node there are
     /// none, and nothing is copied. REQUIRES: held.
-    [[nodiscard]] std::string give_owner();
+    [[nodiscard]] std::string give_owner() HOLDFAST_LOCKED;
 
     /// What the first holder has of it. REQUIRES: held.
-    [[nodiscard]] core::grant gain() const;
+    [[nodiscard]] core::grant gain() const HOLDFAST_LOCKED;
 
-    [[nodiscard]] core::denial_summary summary() const;
-    [[nodiscard]] std::optional<denial> denied_by() const;
+    [[nodiscard]] core::denial_summary summary() const HOLDFAST_LOCKED;
+    [[nodiscard]] std::optional<denial> denied_by() const HOLDFAST_LOCKED;
 
     /// Why no majority could be reached.
-    [[nodiscard]] net::failure why() const;
+    [[nodiscard]] net::failure why() const HOLDFAST_LOCKED;
 
   private:
     /// A vote is asked for in the cheapest way that the caller and the kind of lock allow; where
@@ -81,35 +82,37 @@ class attempt final : public net::exchange {
     /// under the same owner, which takes no memory.
     enum class question : std::uint8_t { vote, inquiry, commit, undo };
 
-    void encode(tag request, bool by_text, std::string& out) override;
-    [[nodiscard]] bool wanted(tag) const override;
-    [[nodiscard]] bool asks_for_vote(tag request) const override;
-    [[nodiscard]] bool asks_for_token(tag request) const override;
-    [[nodiscard]] bool asks_for_notification(tag request) const override;
-    void answered(tag request, std::string_view reply) override;
-    void failed(tag request, const net::failure& why) noexcept override;
+    void encode(tag request, bool by_text, std::string& out) override HOLDFAST_LOCKED;
+    [[nodiscard]] bool wanted(tag) const override HOLDFAST_LOCKED;
+    [[nodiscard]] bool asks_for_vote(tag request) const override HOLDFAST_LOCKED;
+    [[nodiscard]] bool asks_for_token(tag request) const override HOLDFAST_LOCKED;
+    [[nodiscard]] bool asks_for_notification(tag request) const override HOLDFAST_LOCKED;
+    void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED;
+    void failed(tag request, const net::failure& why) noexcept override HOLDFAST_LOCKED;
 
-    [[nodiscard]] const core::hand_off_batch& batch();
-    void on_vote(core::node_index node, question how, const kinds::vote_answer& answer);
+    [[nodiscard]] const core::hand_off_batch& batch() HOLDFAST_LOCKED;
+    void on_vote(core::node_index node, question how,
+                 const kinds::vote_answer& answer) HOLDFAST_LOCKED;
     void on_commit(core::node_index node, core::fencing_token token,
-                   const kinds::ownership_answer& answer);
-    void on_undo(core::node_index node, const kinds::ownership_answer& answer);
+                   const kinds::ownership_answer& answer) HOLDFAST_LOCKED;
+    void on_undo(core::node_index node, const kinds::ownership_answer& answer) HOLDFAST_LOCKED;
     void note(core::node_index node, const net::failure& why) noexcept;
-    void deny(core::node_index node, denial why);
-    void step(const core::acquire::event& happened) noexcept;
-    void carry_out(const core::acquire::actions& next, core::time_point now) noexcept;
+    void deny(core::node_index node, denial why) HOLDFAST_LOCKED;
+    void step(const core::acquire::event& happened) noexcept HOLDFAST_LOCKED;
+    void carry_out(const core::acquire::actions& next,
+                   core::time_point now) noexcept HOLDFAST_LOCKED;
     void ask(core::node_index node, question how, core::fencing_token token,
-             core::time_point now) noexcept;
-    void release_on(core::node_set nodes, core::time_point now) noexcept;
+             core::time_point now) noexcept HOLDFAST_LOCKED;
+    void release_on(core::node_set nodes, core::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] core::time_point key_gone_at() const;
     [[nodiscard]] const denial* strongest_denial() const;
     [[nodiscard]] std::size_t votes_for(const denial& who) const;
     [[nodiscard]] bool started() const { return machine_.current() != core::acquire::state::idle; }
     [[nodiscard]] core::node_set silent() const;
-    [[nodiscard]] net::failure why_silent(core::node_index which) const;
+    [[nodiscard]] net::failure why_silent(core::node_index which) const HOLDFAST_LOCKED;
     [[nodiscard]] bool takes_shortcut() const;
 
-    [[nodiscard]] net::node& at(core::node_index voter) const {
+    [[nodiscard]] net::node& at(core::node_index voter) const HOLDFAST_LOCKED {
         return engine_.node(voters_.node_of(voter));
     }
 

@@ -10,14 +10,14 @@ namespace holdfast::runtime {
 class cleanup final : public net::exchange {
   public:
     static void start(engine& through, core::node_index where, release_retries::release what,
-                      core::time_point now);
+                      core::time_point now) HOLDFAST_LOCKED;
 
   private:
     cleanup(engine& through, release_retries::release what);
 
-    void encode(tag request, bool by_text, std::string& out) override;
-    void answered(tag request, std::string_view reply) override;
-    void failed(tag request, const net::failure& why) noexcept override;
+    void encode(tag request, bool by_text, std::string& out) override HOLDFAST_LOCKED;
+    void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED;
+    void failed(tag request, const net::failure& why) noexcept override HOLDFAST_LOCKED;
 
     engine& engine_;
     release_retries::release release_;

@@ -18,7 +18,7 @@ class drain final : public net::exchange, private timer {
   public:
     /// Returns when all of them have answered, or at `until`.
     static void wait(engine& through, core::node_set whom, core::time_point until,
-                     std::unique_lock<std::mutex>& lock) {
+                     base::client_lock& lock) HOLDFAST_LOCKED {
         if (whom.empty()) return;
         const boost::intrusive_ptr<drain> self(new drain(through, whom));
         through.enroll_timer();
@@ -34,17 +34,19 @@ class drain final : public net::exchange, private timer {
     drain(engine& through, core::node_set whom)
         : driver_(through.driving()), missing_(whom), waiter_(driver_) {}
 
-    void encode(tag, bool, std::string& out) override { resp::append_command(out, {"PING"}); }
-    void answered(tag node, std::string_view) override { gone(node); }
-    void failed(tag node, const net::failure&) noexcept override { gone(node); }
-    void due(core::time_point) noexcept override { finish(); }
+    void encode(tag, bool, std::string& out) override HOLDFAST_LOCKED {
+        resp::append_command(out, {"PING"});
+    }
+    void answered(tag node, std::string_view) override HOLDFAST_LOCKED { gone(node); }
+    void failed(tag node, const net::failure&) noexcept override HOLDFAST_LOCKED { gone(node); }
+    void due(core::time_point) noexcept override HOLDFAST_LOCKED { finish(); }
 
-    void gone(tag node) {
+    void gone(tag node) HOLDFAST_LOCKED {
         missing_.erase({static_cast<std::uint8_t>(node)});
         if (missing_.empty()) finish();
     }
 
-    void finish() {
+    void finish() HOLDFAST_LOCKED {
         if (!waiter_.done) driver_.finished(waiter_);
     }
 

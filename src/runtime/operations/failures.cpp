@@ -25,7 +25,7 @@ std::size_t count(std::span<const std::optional<net::failure>> by_voter, bool ne
 }
 
 /// It is about the list of servers, and names them: no matter which of them was asked.
-bool names_servers(engine& through, const std::string& message) {
+bool names_servers(engine& through, const std::string& message) HOLDFAST_LOCKED {
     for (std::size_t n = 0; n < through.node_count(); ++n) {
         const auto name = through.node({static_cast<std::uint8_t>(n)}).name();
         if (message.starts_with(name + " and ")) return true;

@@ -13,7 +13,7 @@ namespace holdfast::runtime {
 /// `no majority of 5 servers: 2 granted, 127.0.0.1:7003: connection refused, ... (need 3)`.
 net::failure summarize_failures(engine& through, const electorate& of,
                                 std::span<const std::optional<net::failure>> by_voter,
-                                std::size_t granted, std::size_t denied);
+                                std::size_t granted, std::size_t denied) HOLDFAST_LOCKED;
 
 [[noreturn]] void raise(const net::failure& why);
 

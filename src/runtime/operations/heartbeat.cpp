@@ -25,7 +25,7 @@ class look final : public net::exchange {
     ~look() override { engine_.end_unattended(); }
 
   private:
-    void encode(tag request, bool, std::string& out) override {
+    void encode(tag request, bool, std::string& out) override HOLDFAST_LOCKED {
         switch (request) {
             case clock_of_it: return resp::append_command(out, {"TIME"});
             case life: return resp::append_command(out, {"INFO", "replication"});
@@ -35,7 +35,7 @@ class look final : public net::exchange {
         }
     }
 
-    void answered(tag request, std::string_view reply) override {
+    void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED {
         const resp::view said(reply);
         switch (request) {
             case clock_of_it: return compare_clocks(said);
@@ -44,9 +44,9 @@ class look final : public net::exchange {
         }
     }
 
-    void failed(tag, const net::failure&) noexcept override {}
+    void failed(tag, const net::failure&) noexcept override HOLDFAST_LOCKED {}
 
-    void compare_clocks(resp::view said) {
+    void compare_clocks(resp::view said) HOLDFAST_LOCKED {
         const auto seconds = said.at(0);
         const auto micros = said.at(1);
         if (!seconds || !micros || !seconds->as_integer() || !micros->as_integer()) return;
@@ -61,7 +61,7 @@ class look final : public net::exchange {
                     {}, node_.name());
     }
 
-    void compare_lives(resp::view said) {
+    void compare_lives(resp::view said) HOLDFAST_LOCKED {
         if (said.is_error()) return ask_record();
         auto now = net::facts_in(said.text(), node_.facts());
         if (core::same_life(node_.facts(), now)) {
@@ -77,13 +77,13 @@ class look final : public net::exchange {
     // Somebody may have vouched for it, or set another max_ttl. A replica has no record to keep.
     // With the ids of before, the record of a life that goes on would be written as another's, and
     // everybody quarantined, by each client in turn that knows only one of them.
-    void ask_record() {
+    void ask_record() HOLDFAST_LOCKED {
         if (node_.facts().is_replica) return;
         engine_.send(index_, this, its_record, engine_.now());
         engine_.submit();
     }
 
-    void read_record(resp::view said) {
+    void read_record(resp::view said) HOLDFAST_LOCKED {
         const auto found = net::read_enlist(said);
         const auto* record = std::get_if<core::enlistment>(&found);
         if (record == nullptr) return;

@@ -14,12 +14,12 @@ class heartbeat final : private timer {
 
     /// Whenever a node is connected. One that comes and goes must not put off the looks at the
     /// others.
-    void start(core::time_point now);
-    void stop();
+    void start(core::time_point now) HOLDFAST_LOCKED;
+    void stop() HOLDFAST_LOCKED;
 
   private:
-    void due(core::time_point now) noexcept override;
-    void look_at_all(core::time_point now);
+    void due(core::time_point now) noexcept override HOLDFAST_LOCKED;
+    void look_at_all(core::time_point now) HOLDFAST_LOCKED;
 
     engine& engine_;
     bool beats_ = false;

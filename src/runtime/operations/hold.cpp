@@ -36,13 +36,13 @@ class hold::announcement final : public callback {
     /// At once. REQUIRES: nobody has the token yet.
     void make() { stop_.request_stop(); }
 
-    void make_by(driver& which, std::shared_ptr<announcement> self) noexcept {
+    void make_by(driver& which, std::shared_ptr<announcement> self) noexcept HOLDFAST_LOCKED {
         self_ = std::move(self);
         which.call_back(*this);
     }
 
   private:
-    void run() override {
+    void run() override HOLDFAST_UNLOCKED {
         const auto alive = std::move(self_);
         stop_.request_stop();
     }

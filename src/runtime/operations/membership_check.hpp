@@ -27,26 +27,26 @@ class membership_check final : private timer {
     explicit membership_check(engine& through);
     ~membership_check() override;
 
-    [[nodiscard]] bool over() const { return state_ == state::over; }
+    [[nodiscard]] bool over() const HOLDFAST_LOCKED { return state_ == state::over; }
 
     /// Resumes it once this is over. Throws std::bad_alloc, and then it does not wait.
     /// REQUIRES: not over.
-    void wait(boost::intrusive_ptr<attempt> who, core::time_point now);
+    void wait(boost::intrusive_ptr<attempt> who, core::time_point now) HOLDFAST_LOCKED;
 
     /// A node was reached, or could not be.
-    void heard() noexcept;
+    void heard() noexcept HOLDFAST_LOCKED;
 
     /// Resumes who waits.
-    void end(core::time_point now) noexcept;
+    void end(core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// Resumes nobody. REQUIRES: nobody waits.
-    void stop() noexcept;
+    void stop() noexcept HOLDFAST_LOCKED;
 
   private:
     enum class state : std::uint8_t { idle, calling, over };
 
-    void due(core::time_point now) noexcept override { end(now); }
-    void call(core::time_point now) noexcept;
+    void due(core::time_point now) noexcept override HOLDFAST_LOCKED { end(now); }
+    void call(core::time_point now) noexcept HOLDFAST_LOCKED;
 
     engine& engine_;
     state state_ = state::idle;

@@ -18,26 +18,26 @@ query::writer write_command(const std::vector<std::string>& command) {
 }  // namespace
 
 std::vector<query::answer> query::run(engine& through, const electorate& whom,
-                                      std::unique_lock<std::mutex>& lock, writer write) {
+                                      base::client_lock& lock, writer write) {
     const boost::intrusive_ptr<query> self(new query(through, whom, std::move(write)));
     self->ask(lock);
     return std::move(self->answers_);
 }
 
 std::vector<query::answer> query::run(engine& through, const electorate& whom,
-                                      std::unique_lock<std::mutex>& lock,
+                                      base::client_lock& lock,
                                       const std::vector<std::string>& command) {
     return run(through, whom, lock, write_command(command));
 }
 
-query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
-                            core::node_index node, writer write) {
+query::answer query::run_on(engine& through, base::client_lock& lock, core::node_index node,
+                            writer write) {
     const electorate only(core::node_set::of(node));
     return std::move(run(through, only, lock, std::move(write)).front());
 }
 
-query::answer query::run_on(engine& through, std::unique_lock<std::mutex>& lock,
-                            core::node_index node, const std::vector<std::string>& command) {
+query::answer query::run_on(engine& through, base::client_lock& lock, core::node_index node,
+                            const std::vector<std::string>& command) {
     return run_on(through, lock, node, write_command(command));
 }
 
@@ -48,7 +48,7 @@ query::query(engine& through, const electorate& whom, writer write)
       answers_(whom.size()),
       waiter_(through.driving()) {}
 
-void query::ask(std::unique_lock<std::mutex>& lock) {
+void query::ask(base::client_lock& lock) {
     missing_ = whom_.size();
     const auto now = engine_.now();
     for (const auto voter : whom_.voters()) {

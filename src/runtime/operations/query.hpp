@@ -18,28 +18,29 @@ class query final : public net::exchange {
     using writer = std::function<void(std::string& out, bool by_text)>;
 
     /// Blocks until each has answered or failed; one answer for each. REQUIRES: `lock` held.
-    static std::vector<answer> run(engine& through, const electorate& whom,
-                                   std::unique_lock<std::mutex>& lock, writer write);
+    static std::vector<answer> run(engine& through, const electorate& whom, base::client_lock& lock,
+                                   writer write) HOLDFAST_LOCKED;
 
     /// The same for a command and its arguments.
-    static std::vector<answer> run(engine& through, const electorate& whom,
-                                   std::unique_lock<std::mutex>& lock,
-                                   const std::vector<std::string>& command);
+    static std::vector<answer> run(engine& through, const electorate& whom, base::client_lock& lock,
+                                   const std::vector<std::string>& command) HOLDFAST_LOCKED;
 
     /// The same for one node.
-    static answer run_on(engine& through, std::unique_lock<std::mutex>& lock, core::node_index node,
-                         writer write);
-    static answer run_on(engine& through, std::unique_lock<std::mutex>& lock, core::node_index node,
-                         const std::vector<std::string>& command);
+    static answer run_on(engine& through, base::client_lock& lock, core::node_index node,
+                         writer write) HOLDFAST_LOCKED;
+    static answer run_on(engine& through, base::client_lock& lock, core::node_index node,
+                         const std::vector<std::string>& command) HOLDFAST_LOCKED;
 
   private:
     query(engine& through, const electorate& whom, writer write);
 
-    void ask(std::unique_lock<std::mutex>& lock);
-    void encode(tag, bool by_text, std::string& out) override { write_(out, by_text); }
-    void answered(tag request, std::string_view reply) override;
-    void failed(tag request, const net::failure& why) noexcept override;
-    void settle(tag request, answer what) noexcept;
+    void ask(base::client_lock& lock) HOLDFAST_LOCKED;
+    void encode(tag, bool by_text, std::string& out) override HOLDFAST_LOCKED {
+        write_(out, by_text);
+    }
+    void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED;
+    void failed(tag request, const net::failure& why) noexcept override HOLDFAST_LOCKED;
+    void settle(tag request, answer what) noexcept HOLDFAST_LOCKED;
 
     engine& engine_;
     electorate whom_;

@@ -37,26 +37,26 @@ class release_retries final : private timer {
 
     /// It may not have arrived.
     void owe(core::node_index to, const plan_pointer& what, const std::string& owner,
-             core::time_point until) noexcept;
+             core::time_point until) noexcept HOLDFAST_LOCKED;
 
     /// It arrived, and the node answered with an error: the key may still stand.
     void refused(core::node_index by, const plan_pointer& what, const std::string& owner,
-                 core::time_point until, const net::failure& why) noexcept;
+                 core::time_point until, const net::failure& why) noexcept HOLDFAST_LOCKED;
 
     /// The node has said whether it was ours: it is not any more.
-    void settled(core::node_index by, std::string_view owner) noexcept;
+    void settled(core::node_index by, std::string_view owner) noexcept HOLDFAST_LOCKED;
 
     /// The node is connected again.
-    void retry(core::node_index to, core::time_point now);
+    void retry(core::node_index to, core::time_point now) HOLDFAST_LOCKED;
 
     /// All that can be: the client is about to be closed, and cannot wait for a pause to end.
-    void retry_now(core::time_point now) noexcept { due(now); }
+    void retry_now(core::time_point now) noexcept HOLDFAST_LOCKED { due(now); }
 
-    void stop() noexcept;
+    void stop() noexcept HOLDFAST_LOCKED;
 
   private:
-    void due(core::time_point now) noexcept override;
-    void wait_a_while() noexcept;
+    void due(core::time_point now) noexcept override HOLDFAST_LOCKED;
+    void wait_a_while() noexcept HOLDFAST_LOCKED;
 
     engine& engine_;
     core::owed_releases<release> owed_;

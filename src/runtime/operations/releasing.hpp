@@ -23,21 +23,25 @@ class releasing final : public net::exchange {
     /// `done` (may be empty) is called once, with the lock held, and must not throw. Throws
     /// std::bad_alloc before anything was sent.
     static boost::intrusive_ptr<releasing> start(engine& through, request wish,
-                                                 core::time_point now, listener done);
+                                                 core::time_point now,
+                                                 listener done) HOLDFAST_LOCKED;
 
-    [[nodiscard]] core::release::verdict outcome() const { return machine_.outcome(); }
-    [[nodiscard]] const net::failure& last_failure() const { return last_failure_; }
+    [[nodiscard]] core::release::verdict outcome() const HOLDFAST_LOCKED {
+        return machine_.outcome();
+    }
+    [[nodiscard]] const net::failure& last_failure() const HOLDFAST_LOCKED { return last_failure_; }
 
   private:
     releasing(engine& through, request wish, listener done);
 
-    void encode(tag asked, bool by_text, std::string& out) override;
-    void answered(tag asked, std::string_view reply) override;
-    void failed(tag asked, const net::failure& why) noexcept override;
+    void encode(tag asked, bool by_text, std::string& out) override HOLDFAST_LOCKED;
+    void answered(tag asked, std::string_view reply) override HOLDFAST_LOCKED;
+    void failed(tag asked, const net::failure& why) noexcept override HOLDFAST_LOCKED;
 
-    void refused(core::node_index voter, const net::failure& why) noexcept;
-    void step(const core::release::event& happened) noexcept;
-    void carry_out(const core::release::actions& next, core::time_point now) noexcept;
+    void refused(core::node_index voter, const net::failure& why) noexcept HOLDFAST_LOCKED;
+    void step(const core::release::event& happened) noexcept HOLDFAST_LOCKED;
+    void carry_out(const core::release::actions& next,
+                   core::time_point now) noexcept HOLDFAST_LOCKED;
 
     engine& engine_;
     request request_;

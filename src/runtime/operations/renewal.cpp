@@ -15,9 +15,9 @@ core::renew::config configure(const hold& lease, std::size_t voters, core::durat
 
 void renewal::start(std::shared_ptr<hold> lease, core::duration ttl, core::time_point now) {
     auto& through = lease->through();
-    const boost::intrusive_ptr<renewal> self(
-        new renewal(std::move(lease), ttl,
-                    [](const renewal& done) { done.lease_->through().end_unattended(); }));
+    const boost::intrusive_ptr<renewal> self(new renewal(
+        std::move(lease), ttl,
+        [](const renewal& done) HOLDFAST_LOCKED { done.lease_->through().end_unattended(); }));
     through.begin_unattended();
     self->begin(now);
 }

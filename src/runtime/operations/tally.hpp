@@ -37,11 +37,11 @@ class tally {
     [[nodiscard]] bool refused() const { return of_.prevents(no_); }
 
     /// With how many said yes and no.
-    [[nodiscard]] net::failure why(engine& through) const {
+    [[nodiscard]] net::failure why(engine& through) const HOLDFAST_LOCKED {
         return summarize_failures(through, of_, failures_, yes_, no_);
     }
     /// Without: to those who ask it does not matter.
-    [[nodiscard]] net::failure why_silent(engine& through) const {
+    [[nodiscard]] net::failure why_silent(engine& through) const HOLDFAST_LOCKED {
         return summarize_failures(through, of_, failures_, 0, 0);
     }
 

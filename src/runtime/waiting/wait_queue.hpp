@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "core/contend.hpp"
 #include "core/contention.hpp"
 #include "core/hand_off.hpp"
@@ -22,14 +23,16 @@ class contender {
   public:
     [[nodiscard]] virtual core::local_id id() const = 0;
     [[nodiscard]] virtual core::sharing sharing() const = 0;
-    virtual void turn(const core::yield_policy::gap& left, core::time_point now) noexcept = 0;
-    virtual void notified(core::node_index where, core::time_point now) noexcept = 0;
-    virtual void abort() noexcept = 0;  // the client is closed
+    virtual void turn(const core::yield_policy::gap& left,
+                      core::time_point now) noexcept HOLDFAST_LOCKED = 0;
+    virtual void notified(core::node_index where,
+                          core::time_point now) noexcept HOLDFAST_LOCKED = 0;
+    virtual void abort() noexcept HOLDFAST_LOCKED = 0;  // the client is closed
 
     /// The holder of this process lets go. Returns whether this one, which `joined` the line then,
     /// holds the lock now instead.
     virtual bool take_over(const core::grant& left, hold& from, core::arrival joined,
-                           core::time_point now) noexcept = 0;
+                           core::time_point now) noexcept HOLDFAST_LOCKED = 0;
 
   protected:
     ~contender() = default;
@@ -43,46 +46,53 @@ class wait_queue {
     wait_queue(const wait_queue&) = delete;
     wait_queue& operator=(const wait_queue&) = delete;
 
-    void join(contender& who, core::time_point now);
-    void leave(contender& who, core::time_point now) noexcept;
+    void join(contender& who, core::time_point now) HOLDFAST_LOCKED;
+    void leave(contender& who, core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// So that the next took() of its kind cannot fail. Throws std::bad_alloc.
-    void reserve_holder(const kinds::kind& of) { order_.reserve(of.sharing()); }
+    void reserve_holder(const kinds::kind& of) HOLDFAST_LOCKED { order_.reserve(of.sharing()); }
 
     /// `lease` holds the key now. Call it before its contender leaves.
-    void took(hold& lease, core::time_point now) noexcept;  // REQUIRES: reserve_holder()
-    void freed(hold& lease, core::time_point now) noexcept;
+    void took(hold& lease,
+              core::time_point now) noexcept HOLDFAST_LOCKED;  // REQUIRES: reserve_holder()
+    void freed(hold& lease, core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// For whom `who`, in line or not, asks the servers if it does now.
-    [[nodiscard]] core::hand_off_batch batch_for(const contender& who) const {
+    [[nodiscard]] core::hand_off_batch batch_for(const contender& who) const HOLDFAST_LOCKED {
         return core::batch_for(who.id(), order_);
     }
 
     /// Lets the next in line go on with what `lease` leaves. Returns false if nobody can.
-    bool hand_off(hold& lease, const core::grant& left, core::time_point now) noexcept;
+    bool hand_off(hold& lease, const core::grant& left,
+                  core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// Somebody of this client met another holder, or got the key from the servers.
-    void denied();
-    void won(const core::contention& met, core::time_point asked_at, core::time_point now);
+    void denied() HOLDFAST_LOCKED;
+    void won(const core::contention& met, core::time_point asked_at,
+             core::time_point now) HOLDFAST_LOCKED;
 
     /// A server said that the key changed. Only the first in line has asked any.
-    void notified(core::node_index where, core::time_point now);
+    void notified(core::node_index where, core::time_point now) HOLDFAST_LOCKED;
 
     [[nodiscard]] std::string_view key() const { return what_->keys.lock; }
-    [[nodiscard]] const std::vector<contender*>& waiting() const { return waiting_; }
+    [[nodiscard]] const std::vector<contender*>& waiting() const HOLDFAST_LOCKED {
+        return waiting_;
+    }
 
     /// The lease of this client that is believed to hold the key, if any. Of several that share it
     /// the last that took it, while it does: nobody asks for more than one to be denied by.
-    [[nodiscard]] hold* holder() const { return holder_; }
+    [[nodiscard]] hold* holder() const HOLDFAST_LOCKED { return holder_; }
 
     /// What this client has lately learned about others who are after the key.
-    [[nodiscard]] const core::contention& known_contention() const { return contention_; }
+    [[nodiscard]] const core::contention& known_contention() const HOLDFAST_LOCKED {
+        return contention_;
+    }
 
   private:
     friend class wait_queues;
 
     void give_turn(std::optional<core::local_id> to, const core::yield_policy::gap& left,
-                   core::time_point now);
+                   core::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] contender* find(std::optional<core::local_id> who) const;
 
     plan_pointer what_;  // of whoever opened it: keeps the key

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/locks.hpp"
 #include "core/node_set.hpp"
 #include "core/time.hpp"
 #include "runtime/plan.hpp"
@@ -19,18 +20,19 @@ namespace holdfast::runtime {
 class wait_queues {
   public:
     /// Whoever opens a queue uses it until it closes it.
-    wait_queue& open(const plan_pointer& what);
-    wait_queue& open(wait_queue& known);
-    void close(wait_queue& from) noexcept;
+    wait_queue& open(const plan_pointer& what) HOLDFAST_LOCKED;
+    wait_queue& open(wait_queue& known) HOLDFAST_LOCKED;
+    void close(wait_queue& from) noexcept HOLDFAST_LOCKED;
 
     /// A server said that the key changed, or that all keys did.
-    void notified(std::string_view key, core::node_index where, core::time_point now);
-    void notified_all(core::node_index where, core::time_point now);
+    void notified(std::string_view key, core::node_index where,
+                  core::time_point now) HOLDFAST_LOCKED;
+    void notified_all(core::node_index where, core::time_point now) HOLDFAST_LOCKED;
 
-    void abort_all() noexcept;
+    void abort_all() noexcept HOLDFAST_LOCKED;
 
   private:
-    std::vector<wait_queue*> open_those_with_waiters();
+    std::vector<wait_queue*> open_those_with_waiters() HOLDFAST_LOCKED;
 
     std::unordered_map<std::string_view, wait_queue> queues_;  // by the key that the queue keeps
     std::deque<wait_queue*> idle_;                             // or in use again by now

@@ -146,7 +146,7 @@ void memory_stream::drain() {
     });
 }
 
-memory_driver::memory_driver(world& in, std::mutex& guard, machinery& driven)
+memory_driver::memory_driver(world& in, base::client_mutex& guard, machinery& driven)
     : world_(in), guard_(guard), driven_(driven) {
     world_.drivers_.push_back(this);
 }
@@ -161,7 +161,7 @@ core::time_point memory_driver::due() const {
 
 void memory_driver::turn(const std::function<void()>& take_in) {
     if (stopped_) return;
-    const std::lock_guard lock(guard_);
+    const base::client_lock lock(guard_);
     driving_ = true;
     driven_.flush();
     if (take_in) take_in();
@@ -170,7 +170,7 @@ void memory_driver::turn(const std::function<void()>& take_in) {
     if (waiting_ == 0 || looks_at_ <= world_.now()) looks_at_ = driven_.wake_at();
 }
 
-void memory_driver::wait(std::unique_lock<std::mutex>& lock, runtime::waiter& who) noexcept {
+void memory_driver::wait(base::client_lock& lock, runtime::waiter& who) noexcept {
     ++waiting_;
     driven_.flush();
     lock.unlock();
@@ -220,13 +220,13 @@ std::string memory_environment::signature() const {
 }
 
 std::shared_ptr<net::transport> memory_environment::make_transport(
-    const net::endpoint& where, std::shared_ptr<net::credentials>, std::mutex& guard,
+    const net::endpoint& where, std::shared_ptr<net::credentials>, base::client_mutex& guard,
     net::transport::events& listener) {
     auto made = std::make_shared<memory_stream>(world_, where.name(), listener,
                                                 [this, &guard](const std::function<void()>& what) {
                                                     if (driver_ != nullptr)
                                                         return driver_->turn(what);
-                                                    const std::lock_guard lock(guard);
+                                                    const base::client_lock lock(guard);
                                                     what();
                                                 });
     streams_.push_back(made);
@@ -234,7 +234,7 @@ std::shared_ptr<net::transport> memory_environment::make_transport(
 }
 
 std::unique_ptr<runtime::driver> memory_environment::make_driver(
-    std::mutex& guard, runtime::driver::machinery& driven) {
+    base::client_mutex& guard, runtime::driver::machinery& driven) {
     auto made = std::make_unique<memory_driver>(world_, guard, driven);
     driver_ = made.get();
     return made;

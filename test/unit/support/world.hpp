@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <queue>
 #include <string>
 #include <string_view>
@@ -129,7 +128,7 @@ class memory_stream final : public net::transport,
 /// timers meanwhile, the background has not.
 class memory_driver final : public runtime::driver {
   public:
-    memory_driver(world& in, std::mutex& guard, machinery& driven);
+    memory_driver(world& in, base::client_mutex& guard, machinery& driven);
     ~memory_driver() override;
 
     /// When it wants to look.
@@ -143,7 +142,7 @@ class memory_driver final : public runtime::driver {
         return nullptr;
     }
     /// Lets the world go on until it is done. Aborts where that never happens.
-    void wait(std::unique_lock<std::mutex>& lock, runtime::waiter& who) noexcept override;
+    void wait(base::client_lock& lock, runtime::waiter& who) noexcept override;
     void finished(runtime::waiter& who) noexcept override { who.done = true; }
     void look_again() noexcept override {}
     [[nodiscard]] bool driving() const noexcept override { return driving_; }
@@ -161,7 +160,7 @@ class memory_driver final : public runtime::driver {
     void run_callbacks();
 
     world& world_;
-    std::mutex& guard_;
+    base::client_mutex& guard_;
     machinery& driven_;
     core::time_point looks_at_ = core::never;
     std::size_t waiting_ = 0;
@@ -190,10 +189,10 @@ class memory_environment final : public runtime::environment {
         return nullptr;
     }
     [[nodiscard]] std::shared_ptr<net::transport> make_transport(
-        const net::endpoint& where, std::shared_ptr<net::credentials> with, std::mutex& guard,
-        net::transport::events& listener) override;
+        const net::endpoint& where, std::shared_ptr<net::credentials> with,
+        base::client_mutex& guard, net::transport::events& listener) override;
     [[nodiscard]] std::unique_ptr<runtime::driver> make_driver(
-        std::mutex& guard, runtime::driver::machinery& driven) override;
+        base::client_mutex& guard, runtime::driver::machinery& driven) override;
 
   private:
     world& world_;
