@@ -319,6 +319,8 @@ TEST_F(scarcity, of_memory_does_not_keep_a_loss_from_being_announced) {
         EXPECT_TRUE(eventually(surely, [&] { return stop.stop_requested(); }));
         EXPECT_TRUE(eventually(surely, [&] { return held.lost(); }));
     }
+    // By the clock it is lost before anybody has noticed.
+    EXPECT_TRUE(eventually(surely, [&] { return through.statistics().held_now == 0; }));
     expect_unharmed(through);
 }
 
