@@ -5,13 +5,6 @@
 #include "sim/world/host.hpp"
 
 namespace holdfast::sim {
-namespace {
-
-// What was refused is asked again after pauses that grow:
-// src/runtime/operations/release_retries.cpp.
-constexpr core::duration longest_pause = std::chrono::milliseconds(5100);
-
-}  // namespace
 
 void host::vouch() {
     server_.data().stamp(last_kept());

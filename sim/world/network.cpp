@@ -168,7 +168,12 @@ network::journey network::travel(stream& which, instant departure, bool up) {
     }
     auto& last = up ? which.last_up : which.last_down;
     last = std::max(at, last + core::duration{1});
-    if (last - departure > world_.settings().base_delay * 4) disturb(client, which.server(), last);
+    const auto took = last - departure;
+    if (took > world_.settings().base_delay * 4) disturb(client, which.server(), last);
+    // With the way back it may be too late to be waited for, and no reason to connect anew.
+    if (took * 2 > world_.settings().node_timeout) {
+        disturb(client, which.server(), last + longest_pause);
+    }
     return {.arrives = true, .at = last};
 }
 

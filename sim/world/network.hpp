@@ -8,6 +8,10 @@
 
 namespace holdfast::sim {
 
+/// A release that was refused, or not answered in time, is sent again after pauses that grow:
+/// src/runtime/operations/release_retries.cpp.
+inline constexpr core::duration longest_pause = std::chrono::milliseconds(5100);
+
 class network_listener {
   public:
     /// The client has read from it.
