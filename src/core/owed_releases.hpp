@@ -59,6 +59,11 @@ class owed_releases {
         for (const auto& d : debts) visit(d.what);
     }
 
+    /// Nothing is owed to any node.
+    [[nodiscard]] bool empty() const {
+        return std::all_of(debts_.begin(), debts_.end(),
+                           [](const std::vector<debt>& each) { return each.empty(); });
+    }
     [[nodiscard]] std::size_t size(node_index node) const { return debts_[node.value].size(); }
 
   private:

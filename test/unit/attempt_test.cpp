@@ -211,6 +211,26 @@ TEST(attempt, whose_undoing_is_refused_is_undone_later) {
     EXPECT_EQ(with.server().count("release"), 2);
 }
 
+// Pauses grow while a server refuses, and not from one outage to the next.
+TEST(attempt, whose_undoing_is_refused_is_undone_as_soon_as_ever_after_others_were_settled) {
+    try_out with;
+    with.connect();
+    with.server().answer_once("acquire", "-OOM command not allowed\r\n");
+    with.server().answer("release", "-BUSY Redis is busy\r\n");
+    with.start();
+    with.here.run_for(5s);
+    with.server().answer_as_usual("release");
+    with.here.run_for(5s);
+    with.server().forget_asked();
+    with.server().answer_once("acquire", "-OOM command not allowed\r\n");
+    with.server().answer_once("release", "-BUSY Redis is busy\r\n");
+    with.start();
+    with.here.settle();
+    EXPECT_EQ(with.server().count("release"), 1);
+    with.here.run_for(100ms);
+    EXPECT_EQ(with.server().count("release"), 2);
+}
+
 TEST(attempt, that_cannot_reach_a_server_owes_it_the_release) {
     try_out with(3);
     with.connect();

@@ -35,6 +35,7 @@ void release_retries::refused(core::node_index by, const plan_pointer& what,
 
 void release_retries::settled(core::node_index by, std::string_view owner) noexcept {
     owed_.settled(by, owner);
+    if (owed_.empty()) pause_.reset();
 }
 
 void release_retries::retry(core::node_index to, core::time_point now) {
@@ -43,9 +44,9 @@ void release_retries::retry(core::node_index to, core::time_point now) {
     for (auto& each : all) cleanup::start(engine_, to, std::move(each), now);
 }
 
-// What is refused again comes back, and waits for longer. Only when nothing is owed any more the
-// pauses are short again: one key that we may not write must not be asked for at the rate of
-// others. Who owes us answers already is not asked for more.
+// What is refused again comes back, and waits for longer. Only when nothing is owed any more,
+// because it was settled or has lapsed, the pauses are short again: one key that we may not write
+// must not be asked for at the rate of others. Who owes us answers already is not asked for more.
 void release_retries::due(core::time_point now) noexcept {
     waiting_ = false;
     bool owing = false;
