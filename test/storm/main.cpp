@@ -108,7 +108,7 @@ void draw_timelines(const std::filesystem::path& directory, const account& all,
     if (number == 0) draw(all.end);
 }
 
-enum class extent : std::uint8_t { whole, interrupted };
+enum class extent : std::uint8_t { whole, cut_short };
 
 int judge(const std::filesystem::path& directory, extent how_far) {
     const account all = reconstruct(histories_in(directory));
@@ -119,7 +119,7 @@ int judge(const std::filesystem::path& directory, extent how_far) {
     print_summary(std::cout, all, found);
     std::cout << "files       " << directory.native() << "/{*.history,timeline-*.svg,summary.txt}"
               << std::endl;
-    if (how_far == extent::interrupted) return exit_interrupted;
+    if (how_far == extent::cut_short) return exit_interrupted;
     if (!found.violations.empty()) return exit_violations;
     const auto missing = not_covered(all);
     for (const auto& what : missing) std::cout << "not covered " << what << std::endl;
@@ -137,7 +137,7 @@ int storm(course_settings settings) {
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
     const bool whole = run_course(settings);
-    return judge(settings.directory, whole ? extent::whole : extent::interrupted);
+    return judge(settings.directory, whole ? extent::whole : extent::cut_short);
 }
 
 int serve(std::span<const std::string> arguments) {
