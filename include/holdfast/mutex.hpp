@@ -60,9 +60,9 @@ namespace holdfast {
 /// Its members, which all kinds of locks have: holdfast/detail/lockable.hpp.
 class mutex : public detail::lockable {
   public:
-    /// Asks no server. Throws errc::invalid_key (api/error.hpp) and errc::invalid_option. Where the
-    /// client's max_ttl is below the default ttl, that default is refused by the calls that use it,
-    /// not here.
+    /// Asks no server. Throws errc::invalid_key (holdfast/error.hpp) and errc::invalid_option.
+    /// Where the client's max_ttl is below the default ttl, that default is refused by the calls
+    /// that use it, not here.
     mutex(client& through, std::string key, acquire_options how = {});
     ~mutex();  // releases what is still held, as unlock() does
 };

@@ -86,13 +86,13 @@ mutate(waits_for_word_alone core/contend.cpp
   [==[    if (broken(waits_for_word_alone) && other.tracked) return never;
     if (other.tracked && expires) {]==])
 
-mutate(heir_keeps_the_token core/hand_off.cpp
+mutate(next_holder_keeps_the_token core/hand_off.cpp
   [==[if (next.token != fencing_token{}) ++next]==]
-  [==[if (!broken(heir_keeps_the_token) && next.token != fencing_token{}) ++next]==])
+  [==[if (!broken(next_holder_keeps_the_token) && next.token != fencing_token{}) ++next]==])
 
-mutate(inherited_at_any_age core/hand_off.cpp
+mutate(handed_off_at_any_age core/hand_off.cpp
   [==[return left.hand_offs_left > 0 && asked_before && sound && equal && young && enough;]==]
-  [==[if (broken(inherited_at_any_age)) return left.hand_offs_left > 0 && asked_before && sound && equal;
+  [==[if (broken(handed_off_at_any_age)) return left.hand_offs_left > 0 && asked_before && sound && equal;
     return left.hand_offs_left > 0 && asked_before && sound && equal && young && enough;]==])
 
 mutate(handed_to_latecomers core/hand_off.cpp
@@ -108,9 +108,9 @@ mutate(spare_token_for_a_latecomer core/hand_off.cpp
   [==[next.joined <= left.last_arrival;]==]
   [==[broken(spare_token_for_a_latecomer) || next.joined <= left.last_arrival;]==])
 
-mutate(shown_owner_handed_on core/hand_off.cpp
+mutate(shown_owner_handed_off core/hand_off.cpp
   [==[const bool sound = left.unchanged && !left.shown;]==]
-  [==[const bool sound = left.unchanged && (broken(shown_owner_handed_on) || !left.shown);]==])
+  [==[const bool sound = left.unchanged && (broken(shown_owner_handed_off) || !left.shown);]==])
 
 mutate(untracked_server_asked core/judge.cpp
   [==[if (guards() && !facts.tracking)]==]
@@ -119,3 +119,24 @@ mutate(untracked_server_asked core/judge.cpp
 mutate(another_floor_not_waited_for core/judge.cpp
   [==[found.begun || found.floor != floor_;]==]
   [==[found.begun || (!broken(another_floor_not_waited_for) && found.floor != floor_);]==])
+
+mutate(turn_lost_with_the_holder core/local_queue.hpp
+  [==[return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==]
+  [==[if (broken(turn_lost_with_the_holder)) return std::nullopt;
+        return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==])
+
+mutate(only_the_last_debt_is_kept core/owed_releases.hpp
+  [==[        auto& debts = debts_[node.value];
+        debts.push_back(]==]
+  [==[        auto& debts = debts_[node.value];
+        if (broken(only_the_last_debt_is_kept)) debts.clear();
+        debts.push_back(]==])
+
+mutate(debts_of_another_node_settled core/owed_releases.hpp
+  [==[        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==]
+  [==[        if (broken(debts_of_another_node_settled)) {
+            for (auto& each : debts_) {
+                std::erase_if(each, [&](const debt& d) { return d.what == name; });
+            }
+        }
+        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==])

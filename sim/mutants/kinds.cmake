@@ -1,9 +1,9 @@
 # Mutants of src/kinds: read by mutate.cmake.
 
 mutate(absent_key_taken_for_a_grant kinds/exclusive.cpp
-  [==[if (reply.is_null()) return held{{}, core::duration{-1}};]==]
+  [==[if (reply.is_null()) return denied{{}, core::duration{-1}};]==]
   [==[if (reply.is_null() && broken(absent_key_taken_for_a_grant)) return granted{};
-    if (reply.is_null()) return held{{}, core::duration{-1}};]==])
+    if (reply.is_null()) return denied{{}, core::duration{-1}};]==])
 
 mutate(refusal_taken_for_not_ours kinds/answers.cpp
   [==[if (reply.is_error() && net::explain(reply).code == errc::wrong_type) {]==]

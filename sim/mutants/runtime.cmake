@@ -28,10 +28,10 @@ mutate(concluded_before_all_is_written runtime/operations/attempt.cpp
             ask(node, question::vote, {}, now);
         }]==])
 
-mutate(tokens_of_heirs_not_drawn runtime/operations/attempt.cpp
+mutate(tokens_of_next_holders_not_drawn runtime/operations/attempt.cpp
   [==[const auto tokens = batch().tokens;]==]
   [==[const auto wanted = batch().tokens;
-    const auto tokens = broken(tokens_of_heirs_not_drawn) ? 1 : wanted;]==])
+    const auto tokens = broken(tokens_of_next_holders_not_drawn) ? 1 : wanted;]==])
 
 mutate(undo_forgotten_where_unanswered runtime/operations/attempt.cpp
   [==[return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());]==]
@@ -81,21 +81,21 @@ mutate(unanswered_release_counts runtime/operations/releasing.cpp
     if (broken(unanswered_release_counts)) step(core::release::released{voter_of(asked)});
     last_failure_]==])
 
-mutate(released_and_passed_on runtime/operations/hold.cpp
+mutate(released_and_handed_off runtime/operations/hold.cpp
   [==[    if (hand_off(left, now)) {]==]
   [==[    const auto own = std::make_shared<std::string>(acquired_.owner);
     if (hand_off(left, now)) {
-        if (broken(released_and_passed_on)) {
+        if (broken(released_and_handed_off)) {
             releasing::start(*engine_,
                              {.what = acquired_.what, .owner = own, .key_gone_at = key_gone_at()},
                              now, {});
         }]==])
 
-mutate(shown_owner_handed_on runtime/operations/hold.cpp
+mutate(shown_owner_handed_off runtime/operations/hold.cpp
   [==[                                              std::memory_order_acq_rel)) {
         return std::nullopt;]==]
   [==[                                              std::memory_order_acq_rel) &&
-        !broken(shown_owner_handed_on)) {
+        !broken(shown_owner_handed_off)) {
         return std::nullopt;]==])
 
 mutate(loss_not_announced runtime/operations/hold.cpp
@@ -123,24 +123,3 @@ mutate(turn_kept_by_who_leaves runtime/waiting/wait_queue.cpp
   [==[give_turn(order_.leave(who.id()), {}, now);]==]
   [==[const auto next = order_.leave(who.id());
     if (!broken(turn_kept_by_who_leaves)) give_turn(next, {}, now);]==])
-
-mutate(turn_lost_with_the_holder core/local_queue.hpp
-  [==[return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==]
-  [==[if (broken(turn_lost_with_the_holder)) return std::nullopt;
-        return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==])
-
-mutate(only_the_last_debt_is_kept core/owed_releases.hpp
-  [==[        auto& debts = debts_[node.value];
-        debts.push_back(]==]
-  [==[        auto& debts = debts_[node.value];
-        if (broken(only_the_last_debt_is_kept)) debts.clear();
-        debts.push_back(]==])
-
-mutate(debts_of_another_node_settled core/owed_releases.hpp
-  [==[        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==]
-  [==[        if (broken(debts_of_another_node_settled)) {
-            for (auto& each : debts_) {
-                std::erase_if(each, [&](const debt& d) { return d.what == name; });
-            }
-        }
-        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==])

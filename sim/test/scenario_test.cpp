@@ -113,7 +113,7 @@ TEST(scenario, no_old_lease_is_handed_on) {
     settings.workers = 4;
     settings.renewing = false;
     EXPECT_EQ(runs_that_break(settings, rule::staleness, 10), 0);
-    const with_breakage broken(breakage::inherited_at_any_age);
+    const with_breakage broken(breakage::handed_off_at_any_age);
     EXPECT_GT(runs_that_break(settings, rule::staleness), 0);
 }
 

@@ -21,7 +21,8 @@ struct outcome {
     std::uint64_t handed_off = 0;
 };
 
-/// One run of one plan: a minute with faults, then none, and everybody must get the lock.
+/// One run of one plan: a quarter of a minute with faults, then none, and everybody must get the
+/// lock.
 class simulation final : network_listener, key_watch {
   public:
     simulation(const plan& settings, script_library& scripts, bool traced);

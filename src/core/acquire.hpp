@@ -16,7 +16,7 @@
 ///   collecting   asked everywhere, fewer than q grants yet
 ///   committing   q grants at least once, but fewer than q of those counters stand at the token
 ///   held         decided: q nodes are committed and enough validity is left
-///   failed       decided: `verdict()` says why; releases are on their way
+///   failed       decided: `outcome()` says why; releases are on their way
 ///
 ///                collecting      committing      held               failed
 ///   granted      count, decide   count, decide   commit if behind   ignored: release follows it
@@ -33,9 +33,6 @@
 /// driver releases nothing by itself: a release that it sent for a late grant could undo what a
 /// renewal of the same lease has counted in the meantime.
 namespace holdfast::core {
-
-/// What a node said to a request for its vote.
-enum class vote : std::uint8_t { granted, denied, unknown };  // unknown: sent, never answered
 
 class acquire {
   public:
@@ -82,13 +79,13 @@ class acquire {
         node_set commit_on{};
         node_set release_on{};
         fencing_token commit{};  // what to send to `commit_on`
-        bool decided = false;    // true exactly once: verdict() has its final value
+        bool decided = false;    // true exactly once: outcome() has its final value
         friend bool operator==(const actions&, const actions&) = default;
     };
 
     explicit acquire(const config& settings);
 
-    /// REQUIRES: state() == idle. `now` is read before the first byte is sent.
+    /// REQUIRES: current() == idle. `now` is read before the first byte is sent.
     actions start(time_point now);
 
     /// REQUIRES: started. `now` is read after the event happened: this is the second look.

@@ -82,7 +82,8 @@ contend::decision contend::on(const notified& answer, time_point now, std::uint6
         brisk_ = now - listening_since_ < contention::longest;
         return attempt_apart(now, chance);
     }
-    if (spread_ != duration{0}) return sleep_until(wake_at_);  // a rival's crumbs, most likely
+    if (spread_ != duration{0})
+        return sleep_until(wake_at_);  // a split vote's remains, most likely
     return sleep_until(
         std::min(wake_at_, now + settling_time + fraction_of(settling_time, chance)));
 }
@@ -109,7 +110,7 @@ contend::decision contend::attempt() {
     return {.what = action::attempt, .wake_at = config_.give_up_at, .listens = listens};
 }
 
-// All who wait are told at the same moment. Where that has split the vote before, chance parts
+// All who wait are notified at the same moment. Where that has split the vote before, chance parts
 // them. The vote of one node goes to the first who asks.
 contend::decision contend::attempt_apart(time_point now, std::uint64_t chance) {
     racing_ = true;
@@ -130,9 +131,10 @@ contend::decision contend::sleep_until(time_point when) {
     return {.wake_at = wake_at_};
 }
 
-// After a split vote every rival releases what it got, and all would be told of that at the same
-// moment, try again at once and split the vote again. Chance has to part them: no word hastens it.
-// How far apart is learned: twice as far after every split, a little less whenever somebody won.
+// After a split vote every contender releases what it got, and all would be notified of that at the
+// same moment, try again at once and split the vote again. Chance has to part them: no word hastens
+// it. How far apart is learned: twice as far after every split, a little less whenever somebody
+// won.
 contend::decision contend::after_contention(const denial_summary& other, time_point now,
                                             std::uint64_t chance) {
     last_ = acquire::verdict::contended;
@@ -181,17 +183,17 @@ contend::decision contend::after_outage(const attempted& answer, time_point now,
     return sleep_until(std::min(now + delay_.next(chance), patience_ends));
 }
 
-// Told: sleep until the lease would run out, with a net below in case the word is lost.
-// Not told: poll, less and less often.
+// Notified: sleep until the lease would run out, with a net below in case the word is lost.
+// Not notified: poll, less and less often.
 time_point contend::next_look(const denial_summary& other, time_point now, std::uint64_t chance) {
     if (!notified_by_.empty()) return now + settling_time + fraction_of(settling_time, chance);
     const bool expires = other.remaining >= duration{0};
     const auto expiry = other.remaining + expiry_slack + fraction_of(expiry_jitter, chance);
     if (other.tracked && expires) {
         delay_.reset();
-        return now + std::min(expiry, config_.net);
+        return now + std::min(expiry, config_.longest_sleep);
     }
-    if (other.tracked) return now + config_.net;
+    if (other.tracked) return now + config_.longest_sleep;
     const auto poll = delay_.next(chance);
     return now + (expires ? std::min(expiry, poll) : poll);
 }

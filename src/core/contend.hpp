@@ -16,7 +16,7 @@
 ///   state        meaning
 ///   idle         not started; or standing in the local queue behind somebody else
 ///   attempting   an acquire machine is running
-///   waiting      until told, or until wake_at
+///   waiting      until notified, or until wake_at
 ///   done         `outcome()` is final
 ///
 ///                idle            attempting              waiting             done
@@ -31,13 +31,14 @@
 ///   cancelled    done            done; the caller        done                ignored
 ///                                cancels the acquire
 ///
-/// Asking to be told costs the server something, so the first attempt does not. Once it was denied
-/// in vain, the next one follows at once and asks; where rivals are known, the first one does.
+/// Asking to be notified costs the server something, so the first attempt does not. Once it was
+/// denied in vain, the next one follows at once and asks; where others are known, the first one
+/// does.
 ///
-/// All who wait at one server are told of a release at the same moment, and most of them ask in
-/// vain. So who lost such a race stays away for a while, without being told of anything, and comes
-/// back as one who asks for the first time. Where the lock is held for long that would only be one
-/// more attempt, and it goes on waiting to be told. Nobody stays away for much longer
+/// All who wait at one server are notified of a release at the same moment, and most of them ask in
+/// vain. So who lost such a race stays away for a while, without being notified of anything, and
+/// comes back as one who asks for the first time. Where the lock is held for long that would only
+/// be one more attempt, and it goes on waiting to be notified. Nobody stays away for much longer
 /// than contention::longest.
 ///
 /// A server that is emptied while it is asked grants nothing that counts. It is asked once more at
@@ -51,7 +52,7 @@ namespace holdfast::core {
 /// What a denied attempt learned about the holder.
 struct denial_summary {
     duration remaining{-1};  // of its lease; negative: not known, or no expiry
-    bool tracked = false;    // we will be told when the key goes away
+    bool tracked = false;    // we will be notified when the key goes away
     bool split = false;      // nobody can have a majority: all who tried are stepping back
     friend bool operator==(const denial_summary&, const denial_summary&) = default;
 };
@@ -80,7 +81,8 @@ class contend {
         duration patience{};            // how long no majority may be in reach
         duration first_delay = tuning::waiting::first_delay;
         duration longest_delay = tuning::waiting::longest_delay;
-        duration net = tuning::waiting::net;  // the longest sleep when told, not polling
+        duration longest_sleep =
+            tuning::waiting::longest_sleep;  // the longest sleep when notified, not polling
     };
 
     struct turn {
@@ -107,7 +109,7 @@ class contend {
     struct decision {
         action what = action::none;
         time_point wake_at = never;  // send a tick then
-        bool listens = false;        // the attempt asks to be told when the key goes away
+        bool listens = false;        // the attempt asks to be notified when the key goes away
         friend bool operator==(const decision&, const decision&) = default;
     };
 
@@ -156,10 +158,10 @@ class contend {
     time_point wake_at_ = never;
     node_set notified_by_{};      // since the last attempt began
     bool stepping_back_ = false;  // chance alone decides when the next attempt begins
-    duration spread_{0};          // over how long rivals part; zero: there was no need yet
+    duration spread_{0};          // over how long contenders part; zero: there was no need yet
     bool racing_ = false;         // the next attempt begins because the key went away
     bool raced_ = false;          // the last one did
-    bool brisk_ = false;          // the key went away soon after we asked to be told
+    bool brisk_ = false;          // the key went away soon after we asked to be notified
     time_point listening_since_{};
     contention others_{};  // as they were remembered
 };

@@ -9,11 +9,11 @@
 
 /// What a process remembers of others who are after the same key, from one of its callers to the
 /// next. Whoever has just had the lock gives way to them, if it knows of any: first for as long as
-/// they need to be told and to ask, then for a while in which asking would be in vain.
+/// they need to be notified and to ask, then for a while in which asking would be in vain.
 ///
-/// How long that is, is learned. Who is told of a release, asks, and comes too late has met more
-/// than one who waits: all stay away longer, by a fixed step. Who finds the lock free has stayed
-/// away too long: less by a fraction, so that those who stay away longest come back most.
+/// How long that is, is learned. Who is notified of a release, asks, and comes too late has met
+/// more than one who waits: all stay away longer, by a fixed step. Who finds the lock free has
+/// stayed away too long: less by a fraction, so that those who stay away longest come back most.
 ///
 /// Fencing tokens tell whether giving way was of use: where the next follows the last one of this
 /// process, nobody was there. After a few times in vain nobody is expected any more.
@@ -32,7 +32,7 @@ struct contention {
     /// How the lock was won from one server.
     struct history {
         bool denied = false;  // at first
-        bool raced = false;   // by asking as soon as it was told of a release
+        bool raced = false;   // by asking as soon as it was notified of a release
         duration spread{0};   // as it has become
         grant gained{};
     };
@@ -43,7 +43,7 @@ struct contention {
     friend bool operator==(const contention&, const contention&) = default;
 };
 
-/// Over how long to part from rivals after another race was lost.
+/// Over how long to part from others after another race was lost.
 duration wider(duration spread);
 
 /// A while around that.

@@ -31,7 +31,7 @@ struct grant {
     time_point valid_until{};
     fencing_token token{};             // of who leaves it; zero without fencing
     std::uint32_t hand_offs_left = 0;  // how many more may follow, one after the other
-    arrival last_arrival = 0;          // who joined the line later waits for the next grant
+    arrival last_arrival = 0;          // who joined the queue later waits for the next grant
     bool unchanged = true;             // since the servers granted it
     bool shown = false;                // its owner token, by who leaves it
 };
@@ -40,8 +40,9 @@ struct grant {
 inline constexpr auto most_holders = tuning::hand_off::most_holders;
 inline constexpr auto hand_off_window = tuning::hand_off::window;
 
-/// For whom a grant is asked: the caller, and who stands in line when the request is first written.
-/// One that is written again, or to more nodes, stays as it is: all of them came before that, too.
+/// For whom a grant is asked: the caller, and who stands in the queue when the request is first
+/// written. One that is written again, or to more nodes, stays as it is: all of them came before
+/// that, too.
 struct hand_off_batch {
     std::uint32_t tokens = 1;  // one for each, up to most_holders
     arrival last = 0;          // who came so far
@@ -49,7 +50,7 @@ struct hand_off_batch {
 };
 hand_off_batch batch_for(local_id caller, const local_queue& waiting);
 
-/// Who would go on with it: what it would have asked for, and when it joined the line.
+/// Who would go on with it: what it would have asked for, and when it joined the queue.
 struct next_holder {
     timing wished{};
     arrival joined = 0;

@@ -26,7 +26,7 @@ namespace holdfast::core {
 /// Identifies one waiting caller or one hold within this process.
 using local_id = std::uint64_t;
 
-/// Who joined a line before whom: the first has 1, the next 2, and so on.
+/// Who joined a queue before whom: the first has 1, the next 2, and so on.
 using arrival = std::uint64_t;
 
 class local_queue {
@@ -105,7 +105,7 @@ class local_queue {
         return first_ && (test(*first_) || std::any_of(more_.begin(), more_.end(), test));
     }
 
-    /// Whose turn it is: the first in line, unless somebody holds the key who keeps it out.
+    /// Whose turn it is: the first in the queue, unless somebody holds the key who keeps it out.
     [[nodiscard]] std::optional<local_id> head() const {
         if (queue_.empty()) return std::nullopt;
         const auto& next = queue_.front();

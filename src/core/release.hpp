@@ -49,7 +49,7 @@ class release {
 
     explicit release(std::size_t nodes);
 
-    /// REQUIRES: state() == idle.
+    /// REQUIRES: current() == idle.
     actions start();
 
     /// REQUIRES: started.

@@ -52,7 +52,7 @@ class renew {
 
     explicit renew(const config& settings);
 
-    /// REQUIRES: state() == idle. `now` is read before the first byte is sent.
+    /// REQUIRES: current() == idle. `now` is read before the first byte is sent.
     actions start(time_point now);
 
     /// REQUIRES: started. `now` is read after the event happened.

@@ -21,8 +21,8 @@ namespace spin {
 // 8 to 64 threads that wait for answers gain, 256 do not; forty yields bring no more than ten.
 inline constexpr std::size_t several = 4;
 inline constexpr unsigned yields_for_answers = 10;
-// In line for a lock: half as fast again to twice as fast with 16 threads, a little with 20 to 32,
-// no gain with 40, and a loss with 64. Ten yields bring 40 to 80 % of what 40 do.
+// In the queue for a lock: half as fast again to twice as fast with 16 threads, a little with 20 to
+// 32, no gain with 40, and a loss with 64. Ten yields bring 40 to 80 % of what 40 do.
 inline constexpr std::size_t few = 24;
 inline constexpr unsigned yields_in_line = 40;
 // After so many times in vain it is tried once in 64 times. Chosen.
@@ -32,7 +32,7 @@ inline constexpr unsigned most_skipped = 63;
 inline constexpr duration allowance = milliseconds(1);
 inline constexpr duration slice_of_one = microseconds(25);
 inline constexpr duration longest_slice = milliseconds(40);
-inline constexpr int patience = 25;
+inline constexpr int avoid_factor = 25;
 }  // namespace spin
 
 /// platform::threaded_driver
@@ -65,7 +65,7 @@ inline constexpr duration longest_gap = milliseconds(50);
 inline constexpr duration shortest_head_start = microseconds(100);
 }  // namespace yielding
 
-/// core::contention and core::contend with one server: how those part who are told at once.
+/// core::contention and core::contend with one server: how those part who are notified at once.
 namespace contention {
 // Longer by a step after each race that was lost, a quarter less whenever the lock was free.
 // Chosen.
@@ -89,8 +89,8 @@ inline constexpr duration longest_spread = milliseconds(128);
 // Polling, where the server does not tell.
 inline constexpr duration first_delay = milliseconds(2);
 inline constexpr duration longest_delay = milliseconds(500);
-// The longest sleep of who will be told: what a lost push costs at most.
-inline constexpr duration net = seconds(5);
+// The longest sleep of who will be notified: what a lost push costs at most.
+inline constexpr duration longest_sleep = seconds(5);
 }  // namespace waiting
 
 /// runtime::wait_queues: so many that nobody uses keep what they have learned. Chosen.

@@ -20,7 +20,7 @@ class yield_policy {
     static constexpr duration soonest = tuning::yielding::soonest;
     static constexpr duration latest = tuning::yielding::latest;
 
-    /// Long enough for others to be told of the release, and to ask: twice as long as it took
+    /// Long enough for others to be notified of the release, and to ask: twice as long as it took
     /// ourselves, within these.
     static constexpr duration shortest_gap = tuning::yielding::shortest_gap;
     static constexpr duration longest_gap = tuning::yielding::longest_gap;

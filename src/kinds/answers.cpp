@@ -34,7 +34,7 @@ vote_answer read_vote(resp::view reply) {
         return granted{{static_cast<std::uint64_t>(*first)}};
     }
     if (code == 0 && reply.size() == 3 && reply.at(1)->is_text() && number(2)) {
-        return held{reply.at(1)->text(), from_milliseconds(*number(2))};
+        return denied{reply.at(1)->text(), from_milliseconds(*number(2))};
     }
     return refused(reply);
 }

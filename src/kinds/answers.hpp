@@ -16,12 +16,12 @@ namespace holdfast::kinds {
 struct granted {
     core::fencing_token counter;
 };
-struct held {
+struct denied {
     std::string_view owner;    // empty: not told
     core::duration remaining;  // negative: for ever, or not told
 };
 /// Of a request for a vote: granted, denied, or none of these.
-using vote_answer = std::variant<granted, held, net::failure>;
+using vote_answer = std::variant<granted, denied, net::failure>;
 
 /// `[1, counter]` or `[0, owner, milliseconds left]`.
 vote_answer read_vote(resp::view reply);

@@ -74,7 +74,7 @@ class exclusive_kind final : public kind {
     }
 
     [[nodiscard]] vote_answer read_shortcut(resp::view reply) const override {
-        if (reply.is_null()) return held{{}, core::duration{-1}};
+        if (reply.is_null()) return denied{{}, core::duration{-1}};
         if (reply.is_text() && reply.text() == "OK") return granted{};
         return refused(reply);
     }

@@ -13,17 +13,17 @@ namespace spin = core::tuning::spin;
 
 /// How often a caller that waits should let others run before it goes to sleep.
 ///
-/// What it waits for may be there by the time that others have had their turn. Then nobody had to
-/// be put to sleep and woken, which takes longer than all the rest. So it is
+/// What it waits for may be there by the time that others have had the processor. Then nobody had
+/// to be put to sleep and woken, which takes longer than all the rest. So it is
 ///
 /// - where several wait for answers of a server, which come for many at once;
-/// - where a few stand in line for a lock that each needs for microseconds only.
+/// - where a few stand in a queue for a lock that each needs for microseconds only.
 ///
 /// If it was in vain, because the server is far away or the lock needed for longer, it is tried
 /// again later, and the more often it was, the more seldom.
 ///
-/// Where strangers want the processor too it does harm: each of their turns takes milliseconds. One
-/// such turn, and nobody lets others run for many times as long.
+/// Where strangers want the processor too it does harm: each of their time slices takes
+/// milliseconds. One such slice, and nobody lets others run for many times as long.
 class spin_policy {
   public:
     enum class waits_for : bool { answers, its_turn };
@@ -41,7 +41,7 @@ class spin_policy {
         (what == waits_for::its_turn ? in_line_ : for_answers_).learn(came);
     }
 
-    /// Longer than so many who wait should take. If it was one turn, strangers had it.
+    /// Longer than so many who wait should take. If it was one slice, strangers had it.
     [[nodiscard]] static bool too_long(std::size_t waiting, core::duration others_ran) {
         return others_ran > spin::allowance + spin::slice_of_one * waiting;
     }
@@ -49,7 +49,7 @@ class spin_policy {
     /// Strangers ran for that long, until now.
     void avoid_strangers(core::duration ran, core::time_point now) {
         not_before_ =
-            std::max(not_before_, now + std::min(ran, spin::longest_slice) * spin::patience);
+            std::max(not_before_, now + std::min(ran, spin::longest_slice) * spin::avoid_factor);
     }
 
   private:

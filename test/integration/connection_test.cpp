@@ -279,7 +279,7 @@ TEST(connection, a_request_of_a_quorum_times_out_in_time_behind_one_that_waited_
     for (int n = 0; n < 3; ++n) {
         servers.emplace_back(fake_redis(std::string{}));  // greets, and says no more
         networks.emplace_back(servers.back().port());
-        networks.back().delay(direction::to_client, own_time);  // the roll call ends before
+        networks.back().delay(direction::to_client, own_time);  // the membership check ends before
         settings.urls.push_back(networks.back().url());
     }
     settings.restart_guard = false;

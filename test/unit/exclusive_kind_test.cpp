@@ -95,11 +95,11 @@ TEST(exclusive_kind, votes_are_read) {
     ASSERT_NE(vote<granted>("*2\r\n:1\r\n:42\r\n"), nullptr);
     EXPECT_EQ(vote<granted>("*2\r\n:1\r\n:42\r\n")->counter.value, 42U);
     EXPECT_TRUE(std::holds_alternative<granted>(exclusive().read_shortcut(resp::view("+OK\r\n"))));
-    const auto* other = vote<held>("*3\r\n:0\r\n$2\r\nme\r\n:1500\r\n");
+    const auto* other = vote<denied>("*3\r\n:0\r\n$2\r\nme\r\n:1500\r\n");
     ASSERT_NE(other, nullptr);
     EXPECT_EQ(other->remaining, 1500ms);
-    EXPECT_LT(vote<held>("*3\r\n:0\r\n$2\r\nme\r\n:-1\r\n")->remaining, 0ns) << "never expires";
-    EXPECT_TRUE(std::holds_alternative<held>(exclusive().read_shortcut(resp::view("_\r\n"))));
+    EXPECT_LT(vote<denied>("*3\r\n:0\r\n$2\r\nme\r\n:-1\r\n")->remaining, 0ns) << "never expires";
+    EXPECT_TRUE(std::holds_alternative<denied>(exclusive().read_shortcut(resp::view("_\r\n"))));
 }
 
 TEST(exclusive_kind, what_no_script_answers_is_never_a_grant) {

@@ -16,7 +16,8 @@ namespace holdfast::runtime {
 /// alive from start() until it is concluded.
 ///
 /// No exception leaves it. What is thrown inside is its result: what it had asked for is released,
-/// the next in line has its turn, and whoever called it, for another caller most often, goes on.
+/// the next in the queue has its turn, and whoever called it, for another caller most often, goes
+/// on.
 class acquiring final : public boost::intrusive_ref_counter<acquiring>,
                         private attempt::listener,
                         private contender,

@@ -139,7 +139,7 @@ void attempt::on_vote(core::node_index node, question how, const kinds::vote_ans
     if (const auto* won = std::get_if<kinds::granted>(&answer)) {
         return step(core::acquire::granted{node, won->counter});
     }
-    if (const auto* other = std::get_if<kinds::held>(&answer)) {
+    if (const auto* other = std::get_if<kinds::denied>(&answer)) {
         // The inquiry learns who, and for how long. It may even win.
         if (how_.inquires && how == question::vote && takes_shortcut() && !machine_.decided()) {
             ask(node, question::inquiry, {}, engine_.now());

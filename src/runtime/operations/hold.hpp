@@ -18,7 +18,7 @@ namespace holdfast::runtime {
 /// How a lease was let go.
 enum class release_path : std::uint8_t {
     ended_before,  // nothing was done
-    handed_off,    // to the next in line of this process: nothing was sent
+    handed_off,    // to the next in the queue of this process: nothing was sent
     sent,          // to the servers; the listener will be told the outcome
     owed,          // there was no memory to send it: it will be, while the key may stand
 };
@@ -71,9 +71,9 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
         longest_asked_ = std::max(longest_asked_, ttl);
     }
 
-    /// Lets it go: to the next in line of this process, if that can go on with it, or back to the
-    /// servers. Whoever waits here then asks in the same write, behind the release. `done` may be
-    /// empty; it is called only where the release was sent.
+    /// Lets it go: to the next in the queue of this process, if that can go on with it, or back to
+    /// the servers. Whoever waits here then asks in the same write, behind the release. `done` may
+    /// be empty; it is called only where the release was sent.
     release_path release(releasing::listener done) noexcept HOLDFAST_LOCKED;
     /// Ends it here, and leaves the key to its ttl.
     void detach() noexcept HOLDFAST_LOCKED;
@@ -86,7 +86,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
         return ended_ && gone_.load(std::memory_order_acquire);
     }
 
-    /// Where the engine keeps it, for a quick goodbye.
+    /// Where the engine keeps it, so that leave() takes constant time.
     [[nodiscard]] std::size_t place() const HOLDFAST_LOCKED { return place_; }
     void place(std::size_t where) HOLDFAST_LOCKED { place_ = where; }
 

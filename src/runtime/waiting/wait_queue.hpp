@@ -18,7 +18,7 @@ namespace holdfast::runtime {
 
 class hold;
 
-/// Somebody who stands in line for a key.
+/// Somebody who stands in the queue for a key.
 class contender {
   public:
     [[nodiscard]] virtual core::local_id id() const = 0;
@@ -29,7 +29,7 @@ class contender {
                           core::time_point now) noexcept HOLDFAST_LOCKED = 0;
     virtual void abort() noexcept HOLDFAST_LOCKED = 0;  // the client is closed
 
-    /// The holder of this process lets go. Returns whether this one, which `joined` the line then,
+    /// The holder of this process lets go. Returns whether this one, which `joined` the queue then,
     /// holds the lock now instead.
     virtual bool take_over(const core::grant& left, hold& from, core::arrival joined,
                            core::time_point now) noexcept HOLDFAST_LOCKED = 0;
@@ -57,12 +57,12 @@ class wait_queue {
               core::time_point now) noexcept HOLDFAST_LOCKED;  // REQUIRES: reserve_holder()
     void freed(hold& lease, core::time_point now) noexcept HOLDFAST_LOCKED;
 
-    /// For whom `who`, in line or not, asks the servers if it does now.
+    /// For whom `who`, in the queue or not, asks the servers if it does now.
     [[nodiscard]] core::hand_off_batch batch_for(const contender& who) const HOLDFAST_LOCKED {
         return core::batch_for(who.id(), order_);
     }
 
-    /// Lets the next in line go on with what `lease` leaves. Returns false if nobody can.
+    /// Lets the next in the queue go on with what `lease` leaves. Returns false if nobody can.
     bool hand_off(hold& lease, const core::grant& left,
                   core::time_point now) noexcept HOLDFAST_LOCKED;
 
@@ -71,7 +71,7 @@ class wait_queue {
     void won(const core::contention& met, core::time_point asked_at,
              core::time_point now) HOLDFAST_LOCKED;
 
-    /// A server said that the key changed. Only the first in line has asked any.
+    /// A server said that the key changed. Only the first in the queue has asked any.
     void notified(core::node_index where, core::time_point now) HOLDFAST_LOCKED;
 
     [[nodiscard]] std::string_view key() const { return what_->keys.lock; }
