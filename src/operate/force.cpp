@@ -65,7 +65,7 @@ release_result force_unlock(client& through, std::string_view key, std::string_v
                                                           std::to_string(max_reason_bytes) +
                                                           " bytes");
     }
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     const auto plan = runtime::make_plan(through.settings(), key);
     const auto held_by = readable(std::string(owner));
     auto lock = engine.lock();
@@ -84,7 +84,7 @@ release_result force_unlock(client& through, std::string_view key, std::string_v
 }
 
 std::optional<forced_release> last_forced(client& through, std::string_view key) {
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     const auto plan = runtime::make_plan(through.settings(), key);
     auto lock = engine.lock();
     const auto all = runtime::query::run(

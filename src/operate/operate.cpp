@@ -370,7 +370,7 @@ bool is_anywhere_ours(runtime::engine& engine, const std::string& name) {
 /// that none can. Throws where too few could say.
 bool done_for_owner(client& through, const runtime::plan& what,
                     const runtime::query::writer& request) {
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     auto lock = engine.lock();
     const auto whom = engine.voters_of(what.keys.lock);
     const auto all = runtime::query::run(engine, whom, lock, request);
@@ -387,7 +387,7 @@ bool done_for_owner(client& through, const runtime::plan& what,
 }  // namespace
 
 lock_status inspect(client& through, std::string_view key) {
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     const auto name = full_key(through, key);
     try {
         return inspect_whole(engine, name);
@@ -399,12 +399,12 @@ lock_status inspect(client& through, std::string_view key) {
 }
 
 std::optional<milliseconds> quarantine(client& through) {
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     return common_quarantine(engine, runtime::electorate(engine.all_nodes()));
 }
 
 std::vector<std::string> server_names(client& through) {
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     const auto lock = engine.lock();
     std::vector<std::string> names;
     for (std::size_t n = 0; n < engine.node_count(); ++n) {
@@ -414,7 +414,7 @@ std::vector<std::string> server_names(client& through) {
 }
 
 void list(client& through, std::string_view glob, const lock_visitor& visit) {
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     const auto pattern = literally(through.settings().prefix) + std::string(glob);
     visit_locks(engine,
                 scan_enough(engine, pattern, runtime::electorate(engine.all_nodes()).majority()),
@@ -436,7 +436,7 @@ void list_everywhere(client& through, const lock_visitor& visit) {
 }
 
 release_result unlock(client& through, std::string_view key, std::string_view owner) {
-    auto& engine = detail::engine_of(through);
+    auto& engine = engine_of(through);
     const auto plan = runtime::make_plan(through.settings(), key);
     runtime::waiter caller(engine.driving());
     auto lock = engine.lock();
@@ -462,9 +462,8 @@ std::optional<clock::time_point> renew(client& through, std::string_view key,
     acquire_options how;
     how.ttl = ttl;
     const auto plan = runtime::make_plan(through.settings(), key, how);
-    require_agreement(detail::engine_of(through),
-                      voters_of(detail::engine_of(through), plan->keys.lock));
-    const auto sent = detail::engine_of(through).now();
+    require_agreement(engine_of(through), voters_of(engine_of(through), plan->keys.lock));
+    const auto sent = engine_of(through).now();
     const bool extended = done_for_owner(through, *plan, [&](std::string& out, bool by_text) {
         plan->kind->extend(out, by_text, plan->claim_by(owner));
     });
