@@ -243,6 +243,9 @@ void connection::take_reply(std::string_view reply) {
     auto first = asked_.pop();
     if (!first.who) return;
     if (knows_no_script(reply) && !first.by_text && first.who->wanted(first.tag)) {
+        if (const auto why = listener_.why_not_again(*first.who, first.tag)) {
+            return first.who->failed(first.tag, *why);
+        }
         first.by_text = true;
         return append(std::move(first));  // the deadline stays
     }

@@ -3,6 +3,7 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -40,6 +41,11 @@ class connection final : private transport::events {
         virtual void on_ready(const greeting& said) HOLDFAST_LOCKED = 0;
         virtual void on_down(const failure& why) noexcept HOLDFAST_LOCKED = 0;
         virtual void on_push(resp::view message) HOLDFAST_LOCKED = 0;
+
+        /// The server does not know the script, and the request would be written once more: why it
+        /// must not be. What has been learned since it was first sent may forbid it.
+        [[nodiscard]] virtual std::optional<failure> why_not_again(
+            const exchange& who, exchange::tag request) HOLDFAST_LOCKED = 0;
 
         /// From now on only the environment can tell what becomes of it.
         virtual void on_blocked() HOLDFAST_LOCKED = 0;

@@ -69,10 +69,8 @@ bool node::must_wait(clock::time_point now) {
 }
 
 void node::transmit(waiting& request, clock::time_point now) {
-    if (request.who->asks_for_vote(request.request)) {
-        if (const auto why = why_no_vote(request, now)) {
-            return request.who->failed(request.request, *why);
-        }
+    if (const auto why = why_no_vote(*request.who, request.request, now)) {
+        return request.who->failed(request.request, *why);
     }
     connection_->send(std::move(request.who), request.request, request.deadline, now);
 }
@@ -209,12 +207,14 @@ void node::expire_waiting(clock::time_point now) noexcept {
     }
 }
 
-std::optional<failure> node::why_no_vote(const waiting& request, clock::time_point now) const {
+std::optional<failure> node::why_no_vote(const exchange& who, exchange::tag request,
+                                         clock::time_point now) const {
+    if (!who.asks_for_vote(request)) return std::nullopt;
     if (barred_) return barred_;
     if (!settings_.patient && connection_->stalled()) {
         return failure{.message = "owes an answer for too long already"};
     }
-    if (said_.not_enlisted && request.who->asks_for_token(request.request)) {
+    if (said_.not_enlisted && who.asks_for_token(request)) {
         return said_.not_enlisted;
     }
     switch (judge_.at(now)) {

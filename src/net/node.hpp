@@ -145,6 +145,10 @@ class node final : private connection::owner, private resolver::asker {
     void on_ready(const greeting& said) override HOLDFAST_LOCKED;
     void on_down(const failure& why) noexcept override HOLDFAST_LOCKED;
     void on_push(resp::view message) override HOLDFAST_LOCKED;
+    [[nodiscard]] std::optional<failure> why_not_again(
+        const exchange& who, exchange::tag request) override HOLDFAST_LOCKED {
+        return why_no_vote(who, request, network_.now());
+    }
     void on_blocked() override HOLDFAST_LOCKED { listener_.on_change(*this); }
     void on_found(const endpoint& where) noexcept override HOLDFAST_LOCKED;
     void on_not_found(const failure& why) noexcept override HOLDFAST_LOCKED;
@@ -162,7 +166,8 @@ class node final : private connection::owner, private resolver::asker {
     void notice_hang_up(clock::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] bool must_wait(clock::time_point now) HOLDFAST_LOCKED;
     void look_again_if_unfit(const waiting& asked, clock::time_point now) HOLDFAST_LOCKED;
-    [[nodiscard]] std::optional<failure> why_no_vote(const waiting& request,
+    /// Why a request must not be sent, if it asks for a vote.
+    [[nodiscard]] std::optional<failure> why_no_vote(const exchange& who, exchange::tag request,
                                                      clock::time_point now) const HOLDFAST_LOCKED;
     [[nodiscard]] failure why_unfit() const HOLDFAST_LOCKED;
 

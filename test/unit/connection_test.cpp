@@ -63,11 +63,15 @@ class line final : private connection::owner {
     int blocked = 0;
     words pushes;
     std::vector<failure> down;
+    std::optional<failure> refused;  // what would be repeated
 
   private:
     void on_ready(const greeting&) override { ++ready; }
     void on_down(const failure& why) noexcept override { down.push_back(why); }
     void on_push(resp::view message) override { pushes.emplace_back(message.at(0)->text()); }
+    std::optional<failure> why_not_again(const exchange&, exchange::tag) override {
+        return refused;
+    }
     void on_blocked() override { ++blocked; }
 };
 
@@ -142,6 +146,17 @@ TEST(connection, repeats_a_script_within_the_deadline_that_it_had) {
     with.hear({":1\r\n"});
     EXPECT_EQ(who->heard.size(), 1U) << "it came too late";
     EXPECT_TRUE(with.down.empty());
+}
+
+TEST(connection, repeats_no_script_that_must_not_be_asked_for_any_more) {
+    line with;
+    with.connect();
+    with.server.flush_scripts();
+    with.refused = failure{.message = "not now"};
+    const asker_pointer who(new asker);
+    with.ask(asker_pointer(&who->as_script()), 1);
+    EXPECT_EQ(with.server.count("release"), 1);
+    EXPECT_EQ(who->said(), words{"failed: not now"});
 }
 
 TEST(connection, repeats_no_script_that_nobody_wants_any_more) {

@@ -523,6 +523,20 @@ TEST(node, one_that_is_barred_has_no_vote_and_answers_all_else) {
     EXPECT_EQ(with.ask_for_vote()->said(), words{"+there\r\n"});
 }
 
+// Between the first request and the answer that its script is not known a clock may be seen to
+// jump.
+TEST(node, one_that_lost_its_vote_meanwhile_is_not_asked_for_it_again_by_text) {
+    station with;
+    with.call();
+    with.server.flush_scripts();
+    const asker_pointer who(new asker);
+    who->as_script().as_vote();
+    who->on_encode = [&] { with.at().bar(failure{.message = "its clock jumped"}); };
+    with.ask(who);
+    EXPECT_EQ(who->said(), words{"failed: its clock jumped"});
+    EXPECT_EQ(with.server.count("release"), 1);
+}
+
 TEST(node, that_is_closed_fails_everything_once_and_connects_no_more) {
     station with;
     with.call();
