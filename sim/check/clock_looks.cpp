@@ -29,9 +29,12 @@ void clock_looks::answered(std::uint32_t client, std::uint32_t server, std::uint
 
 // A jump between two looks over one connection is noticed, unless it is small against the time
 // that the looks themselves took. What was asked before may still wait to be written. An answer
-// that comes too late is dropped, and nothing is learned from it.
+// that comes too late is dropped, and nothing is learned from it; by a clock that is a little
+// faster or slower than the client's own it cannot be said whether one that nearly did was.
 void clock_looks::told(const look& what, instant at, bool excused) {
-    if (at - what.asked > world_.settings().node_timeout * 97 / 100) return;
+    const auto timeout = world_.settings().node_timeout;
+    if (at - what.asked > timeout * 103 / 100) return;
+    excused = excused || at - what.asked > timeout * 97 / 100;
     auto& last = samples_[what.client][what.server];
     const auto before = last;
     last = {.void_from = before.void_from, .void_until = before.void_until};
