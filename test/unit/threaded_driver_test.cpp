@@ -29,6 +29,7 @@ class machine final : public runtime::driver::machinery {
     }
     ~machine() {
         drives->stop();
+        drives.reset();  // before the io_context
         for (const int end : ends_) ::close(end);
     }
     machine(const machine&) = delete;
