@@ -34,7 +34,8 @@ watchdog::decision watchdog::renewed(const renew& attempt, time_point now) {
     if (state_ == state::lost || state_ == state::closed) return {};
     if (attempt.current() == renew::state::lost) return lose();
     if (state_ == state::held && attempt.current() == renew::state::extended) {
-        valid_until_ = std::min(attempt.valid_until(), config_.hold_until);
+        // Another one may have reached further meanwhile: servers keep what is longer.
+        valid_until_ = std::max(valid_until_, std::min(attempt.valid_until(), config_.hold_until));
         next_renewal_ = attempt.sent_at() + config_.renew_every;
     } else {
         next_renewal_ = now + config_.retry_every;

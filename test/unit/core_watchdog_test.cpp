@@ -102,6 +102,18 @@ TEST(watchdog, counts_the_next_renewal_from_when_the_last_was_sent) {
     EXPECT_EQ(lease.due(at(8s)), (decision{.what = action::renew, .ttl = 12s, .wake_at = at(13s)}));
 }
 
+// Its own renewal, and what its holder asked for meanwhile: the servers keep the longer one.
+TEST(watchdog, believes_the_longer_of_two_renewals_that_were_under_way_together) {
+    auto lease = held();
+    lease.due(at(4s));
+    const auto longer = extended(at(4s), at(4100ms));
+    const auto shorter = attempt(at(4s), renew::extended{node(0)}, at(4200ms), deadline, 9s);
+    EXPECT_EQ(shorter.valid_until(), at(11s));
+    lease.renewed(longer, at(4100ms));
+    lease.renewed(shorter, at(4200ms));
+    EXPECT_EQ(lease.valid_until(), at(14s));
+}
+
 TEST(watchdog, renews_again_at_once_if_the_last_one_took_too_long) {
     auto lease = held();
     lease.due(at(4s));
