@@ -1,6 +1,7 @@
 # Turns every Lua file into a constant with its name, text and SHA-1 in a generated source file. Headers
 # below src/scripts declare one `holdfast::scripts::script` for each: enlist.lua -> enlist, and of a
-# kind's folder exclusive/acquire.lua -> exclusive::acquire.
+# kind's folder exclusive/acquire.lua -> exclusive::acquire. A line `-- uses draw.lua` is replaced by that file
+# of the same folder, which is no script itself.
 function(embed_scripts out_var)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded_scripts.cpp)
   set(text "#include \"scripts/script.hpp\"\n\n")
@@ -17,7 +18,15 @@ function(embed_scripts out_var)
       set(kind ${folder})
     endif()
     file(READ ${file} body)
-    file(SHA1 ${file} digest)
+    while(body MATCHES "-- uses ([a-z_]+[.]lua)\n")
+      get_filename_component(part ${file} DIRECTORY)
+      set(part ${part}/${CMAKE_MATCH_1})
+      set(line "${CMAKE_MATCH_0}")
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${part})
+      file(READ ${part} used)
+      string(REPLACE "${line}" "${used}" body "${body}")
+    endwhile()
+    string(SHA1 digest "${body}")
     string(APPEND text "namespace ${space} {\nextern const script ${name};\n"
       "const script ${name}{\"${name}\", \"${digest}\", R\"LUA(${body})LUA\", \"${kind}\"};\n"
       "}  // namespace ${space}\n")

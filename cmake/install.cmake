@@ -40,6 +40,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN man EXCLUDE)
+# To read and to copy from; how they are built here is no use elsewhere.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/example DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN *.cpp)
 
 # doc/man/NAME.SECTION.scd -> share/man/manSECTION/NAME.SECTION
 file(GLOB holdfast_manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/doc/man/*.scd)

@@ -63,6 +63,12 @@ bool receive(const file_descriptor& socket, std::string& bytes) {
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+/// What servers push is no answer, but for the confirmation of SUBSCRIBE, which has no other.
+bool is_answer(std::string_view frame) {
+    constexpr std::string_view confirmation = ">3\r\n$9\r\nsubscribe\r\n";
+    return !frame.starts_with('>') || frame.starts_with(confirmation);
+}
+
 /// What the lab's clients say fits into the buffers of the kernel.
 bool pass_on(const file_descriptor& socket, std::string_view bytes) {
     return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
@@ -189,7 +195,7 @@ class tap::engine {
         while (!each.dead) {
             const auto answer = take_frame(each.from_server);
             if (!answer) return;
-            const request answered = answer->starts_with('>') ? request{} : next_request(each);
+            const request answered = is_answer(*answer) ? next_request(each) : request{};
             const bool lost =
                 each.deaf || (answered.told && answered.writes && each.to->loses_answers);
             if (answered.told) {

@@ -19,8 +19,12 @@ std::string shortened(std::string_view text, std::size_t limit) {
 
 /// The file that a digest or a text is of, or how it begins.
 std::string script_in_words(std::string_view script) {
-    const std::array known{scripts::exclusive::acquire, scripts::exclusive::commit,
-                           scripts::exclusive::extend, scripts::exclusive::release,
+    const std::array known{scripts::exclusive::acquire,
+                           scripts::exclusive::commit,
+                           scripts::exclusive::extend,
+                           scripts::exclusive::release,
+                           scripts::exclusive::queue_acquire,
+                           scripts::exclusive::queue_release,
                            scripts::enlist};
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& each) {
         return each.sha1 == script || each.text == script;

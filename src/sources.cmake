@@ -2,7 +2,7 @@
 # for, and test/repository/layers who may include whom. The simulator compiles some of them again.
 
 set(core_sources
-  core/acquire.cpp core/clock_watch.cpp core/contend.cpp core/contention.cpp core/hand_off.cpp
+  core/acquire.cpp core/clock_watch.cpp core/contend.cpp core/hand_off.cpp
   core/judge.cpp core/release.cpp core/renew.cpp core/watchdog.cpp)
 
 set(resp_sources
@@ -11,20 +11,25 @@ set(resp_sources
 set(script_sources
   scripts/enlist.lua scripts/exclusive/acquire.lua scripts/exclusive/commit.lua
   scripts/exclusive/extend.lua scripts/exclusive/force.lua scripts/exclusive/linger.lua
+  scripts/exclusive/queue_acquire.lua scripts/exclusive/queue_release.lua
   scripts/exclusive/release.lua)
+
+# What several of these use: cmake/embed_scripts.cmake.
+set(script_parts
+  scripts/exclusive/draw.lua scripts/exclusive/grant_next.lua)
 
 set(net_sources
   net/connection.cpp net/enlisting.cpp net/explain.cpp net/handshake.cpp net/node.cpp
   net/supported.cpp net/url.cpp)
 
 set(kinds_sources
-  kinds/answers.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/table.cpp)
+  kinds/answers.cpp kinds/calls.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/table.cpp)
 
 set(runtime_sources
   runtime/driving/timer_queue.cpp runtime/endpoints.cpp runtime/engine.cpp
   runtime/operations/acquiring.cpp runtime/operations/attempt.cpp runtime/operations/cleanup.cpp
   runtime/operations/failures.cpp runtime/operations/heartbeat.cpp runtime/operations/hold.cpp
-  runtime/operations/membership_check.cpp runtime/operations/query.cpp
+  runtime/operations/listening.cpp runtime/operations/membership_check.cpp runtime/operations/query.cpp
   runtime/operations/release_retries.cpp runtime/operations/releasing.cpp
   runtime/operations/renewal.cpp runtime/operations/tally.cpp runtime/owner_token.cpp
   runtime/plan.cpp runtime/waiting/wait_queue.cpp runtime/waiting/wait_queues.cpp)
@@ -40,7 +45,8 @@ set(api_sources
   api/release.cpp)
 
 set(operate_sources
-  operate/examine.cpp operate/force.cpp operate/operate.cpp operate/rights.cpp operate/trial.cpp)
+  operate/examine.cpp operate/force.cpp operate/operate.cpp operate/rights.cpp operate/trial.cpp
+  operate/waiters.cpp)
 
 foreach(layer core resp script net kinds runtime platform api operate)
   list(TRANSFORM ${layer}_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

@@ -11,9 +11,9 @@
 ///                the clocks of clients.
 ///
 /// Not promised: that a process does nothing once its lease is over (lease::ensure_held() tells it,
-/// and a resource that compares tokens stops it), fairness between clients, a bound on waiting,
-/// that a release arrives, anything across fork(). All assumptions, and what each deployment gives:
-/// doc/guarantees.md.
+/// and a resource that compares tokens stops it), an order of waiters between the clients of a
+/// quorum, a bound on waiting, that a release arrives, anything across fork(). All assumptions, and
+/// what each deployment gives: doc/guarantees.md.
 ///
 /// Read client, mutex, lease, options and error, in this order. Not included from here:
 /// holdfast/asio.hpp (coroutines and callbacks, needs Boost) and holdfast/operate.hpp (who holds

@@ -14,7 +14,8 @@ enum class log_level : std::uint8_t { debug, info, warning, error };
 /// password, or an owner token by which a lock could be released.
 ///
 ///   info      connected
-///   warning   disconnected, quarantined, lease_ending, release_refused, forced_release
+///   warning   disconnected, quarantined, lease_ending, release_refused, forced_release,
+///             not_called
 ///   error     lease_lost, clock_jumped, unlock_not_held
 struct log_record {
     log_level level = log_level::info;

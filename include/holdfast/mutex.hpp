@@ -31,7 +31,8 @@ namespace holdfast {
 /// contends at the servers. They tell it when the key goes away; those that cannot are polled, with
 /// back-off. A release may hand the lease off to the next in the queue without asking a server. An
 /// attempt that does not wait does not queue, and is denied without a round trip while a lease of
-/// this client holds the key. Between clients there is no order.
+/// this client holds the key. Between clients, those who wait are served in the order of arrival
+/// with one server, and in none with a quorum.
 ///
 /// Blocking: a round trip takes options::node_timeout at most, and connect_timeout more where it
 /// has to connect. An attempt is one; two, where the fencing counters of a quorum differ or,

@@ -26,7 +26,11 @@ namespace holdfast {
 /// How much is read of a key's value. No owner token of ours is longer; other values are cut.
 inline constexpr std::size_t max_owner_bytes = 1024;
 
-/// What the servers have at one key. It is held if `votes` is a majority of `nodes`.
+/// Of how many of those who wait inspect() tells.
+inline constexpr std::size_t max_waiters_told = 1000;
+
+/// What the servers have at one key. It is held if `votes` is a majority of `nodes`. A lock may be
+/// free for a moment while somebody stands in line for it.
 struct lock_status {
     std::string key{};
     std::optional<holder> held_by{};                        // the owner with most votes
@@ -46,10 +50,25 @@ struct lock_status {
         std::optional<std::chrono::milliseconds> quarantine{};  // it grants nothing for that long
     };
     std::vector<node_view> views{};  // one per node, in the order of the URLs
+
+    struct waiter {
+        /// As of a holder, but without the owner token: that is what the lock is going to be
+        /// released by. foreign(): what stands there was not written by Holdfast.
+        holder who{};
+        std::optional<std::chrono::system_clock::time_point> since{};  // by the server's clock
+        std::optional<std::chrono::milliseconds> waited{};             // by the same; never below 0
+        bool ours = false;                                             // somebody in this process
+    };
+    /// Who stands in line at the server, first come, first; of many the first max_waiters_told.
+    /// nullopt: not known. In a quorum it never is: there is no line.
+    std::optional<std::vector<waiter>> waiters{};
+    std::optional<std::size_t> waiting{};  // how many do; nullopt: not known
+    std::string no_waiters{};              // why either is not known: rights, or no queue there
 };
 
-/// Who holds the key, if anybody. errc::wrong_type if it is no string, unless Redisson holds it:
-/// the owner is then the `<uuid>:<thread>` found there.
+/// Who holds the key, if anybody, and who waits for it. errc::wrong_type if it is no string, unless
+/// Redisson holds it: the owner is then the `<uuid>:<thread>` found there. This and list() need a
+/// server that can be written to only where the client has a restart guard.
 [[nodiscard]] lock_status inspect(client& through, std::string_view key);
 
 /// For how long no majority grants this client a lock, because servers are new or have restarted,
@@ -63,7 +82,8 @@ struct lock_status {
 
 /// Visits every lock of Holdfast whose key matches the glob, in no order, at most once. Takes many
 /// questions: SCAN, and a few bytes of every string that matches. Safe on a busy server; may miss
-/// locks that come or go meanwhile. `visit` may use the client; what it throws ends the visit.
+/// locks that come or go meanwhile. Tells how many wait for each, and not who: lock_status::waiters
+/// is unset. `visit` may use the client; what it throws ends the visit.
 using lock_visitor = std::function<void(const lock_status&)>;
 void list(client& through, std::string_view glob, const lock_visitor& visit);
 
@@ -129,6 +149,7 @@ struct server_report {
     std::string version{};
     std::string run_id{};
     std::string role{};             // "master", "slave"
+    std::string master{};           // of a replica: `10.0.0.1:6379`
     std::string mode{};             // "standalone", "sentinel", "cluster"
     std::string unsupported{};      // why no client of ours uses it; nothing below is set then
     std::string watched_master{};   // URL of the master that a Sentinel watches
@@ -140,6 +161,7 @@ struct server_report {
     std::optional<std::chrono::milliseconds> clock_difference{};  // its wall clock against ours
     bool tracking = false;                      // tells waiters; otherwise they poll
     std::vector<std::string> missing_rights{};  // ACL rules that a lock needs: "+set", "~app:*"
+    std::vector<std::string> queue_rights{};    // ACL rules that a wait queue needs: "&holdfast:*"
     std::vector<std::string> further_rights{};  // ACL rules that it can do without: doc/acl.md
     std::optional<trial_lock> trial{};          // unset for a replica, too
     std::optional<bool> enlisted{};             // a client with a restart guard knows its life

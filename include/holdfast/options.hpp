@@ -111,6 +111,14 @@ struct acquire_options {
     /// never leave if the process ends at once.
     bool await_release = true;
 
+    /// First come, first served among all callers of all processes that ask for it, in the order in
+    /// which they reach the server; the lock is never handed off within a process ahead of one who
+    /// came earlier elsewhere. Without it, the threads of a process stand in line as one, and may
+    /// hand the lock to each other up to 16 times, for 20 ms at most, before the next process has
+    /// it. A waiter that is dead, or stands still, holds the others up for 2 s at most. Refused
+    /// where several servers vote.
+    bool fair = false;
+
     label_text label{};  // empty: the client's
 };
 

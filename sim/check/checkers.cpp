@@ -31,7 +31,8 @@ checkers::checkers(world& in, const network& on, const key_watch& keys)
       owners_(1),
       holders_(1),
       unheld_(in.settings().clients),
-      clocks_(in) {
+      clocks_(in),
+      pace_(in) {
     owners_.reserve(128);
     holders_.reserve(64);
 }
@@ -68,6 +69,10 @@ void checkers::hand_off(holder_id who, owner_id which, const grant& what) {
     if (age > longest || what.deadline - world_.now() < what.least * 99 / 100) {
         report(rule::staleness, name_of_holder(who) + " is handed a lease that is " + seconds(age) +
                                     " old, and ends at " + seconds(what.deadline));
+    }
+    if (what.fair) {
+        report(rule::line,
+               name_of_holder(who) + " wants to be served in turn, and is handed the lock");
     }
     const auto other = owners_[which].shown_by;
     if (other == 0) return;
@@ -190,6 +195,17 @@ void checkers::end_owner(owner_id which, instant at, instant expired, bool lapse
     world_.schedule(at + settings.orphan_bound(), event::kind::inspect, which);
 }
 
+void checkers::crashed(std::uint32_t client) {
+    std::erase_if(leases_, [&](const lease& held) { return holders_[held.who].client == client; });
+    unheld_[client].clear();
+    for (auto& each : owners_) {
+        if (each.client == client && each.over_at == instant::max()) {
+            each.over_at = world_.now();
+            each.lapses = each.orphaned = true;
+        }
+    }
+}
+
 void checkers::nobody_asks(std::uint32_t client, instant at) {
     for (const auto each : std::exchange(unheld_[client], {})) {
         end_owner(each, at, owners_[each].departed + world_.settings().timing.ttl, false);
@@ -211,11 +227,24 @@ owner_id checkers::know(std::string_view text, std::uint32_t client, instant dep
 
 void checkers::found_at(std::uint32_t server, owner_id who, bool link_is_fit) {
     const auto& record = owners_[who];
+    if (record.orphaned) return;  // it has its turn like others
     const auto late = world_.now() - record.over_at;
     const bool cleaned_up = link_is_fit && must_be_clean(server, record);
-    if (!cleaned_up && late < world_.settings().orphan_bound()) return;
+    // A crash may have put it back in line, and then it is granted when its turn comes.
+    const bool brought_back =
+        world_.settings().nodes == 1 && rolled_back_[server] > record.departed;
+    const bool in_time = late < world_.settings().orphan_bound() || brought_back;
+    if (!cleaned_up && in_time) return;
     report(rule::orphan, "server " + std::to_string(server) + " still holds the key of " +
                              name_of_owner(who) + ", " + seconds(late) + " after it was over");
+}
+
+void checkers::found_in_line(std::uint32_t server, owner_id who, bool link_is_fit) {
+    const auto& record = owners_[who];
+    const bool hindered = record.over_at <= line_.hindered_until();
+    if (!link_is_fit || hindered || !must_be_clean(server, record)) return;
+    report(rule::orphan, name_of_owner(who) + " still stands in line, " +
+                             seconds(world_.now() - record.over_at) + " after it was over");
 }
 
 // The release has had time to arrive, a missing script included. It cannot help against a request
@@ -240,7 +269,7 @@ void checkers::plain_write(holder_id who, std::uint64_t version) {
 
 void checkers::report(rule broken, std::string what) {
     if (world_.traced()) {
-        world_.tracer().line(world_.now(), "CHECKER", "%s: %s", name_of(broken), what.c_str());
+        world_.tracer().line(world_.now(), "CHECKER", "%s: %s", sim::name_of(broken), what.c_str());
     }
     if (!found_) found_ = violation{broken, world_.now(), std::move(what)};
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +12,8 @@
 #include "core/hand_off.hpp"
 #include "core/node_set.hpp"
 #include "sim/check/clock_looks.hpp"
+#include "sim/check/line_pace.hpp"
+#include "sim/check/line_watch.hpp"
 #include "sim/check/rules.hpp"
 #include "sim/server/server.hpp"
 #include "sim/world/network.hpp"
@@ -54,6 +57,7 @@ class checkers {
         instant deadline{};
         bool stale = false;      // when it last looked at its clock, the deadline had passed
         core::duration least{};  // that must be left of it when it is handed on
+        bool fair = false;       // it wants to be served in the order of the server's queue
     };
     holder_id decided(const grant& what);
     void returned(holder_id who, instant at, instant deadline);
@@ -69,6 +73,8 @@ class checkers {
     /// Its owner is wanted no more. After `expired` its keys are gone by themselves; `lapses`:
     /// nobody releases them before.
     void over(holder_id who, instant at, instant expired, bool lapses);
+    /// A client has vanished: it believes in nothing any more, and nobody releases what it had.
+    void crashed(std::uint32_t client);
     /// A client has no acquisition under way.
     void nobody_asks(std::uint32_t client, instant at);
 
@@ -81,16 +87,33 @@ class checkers {
         bool abandoned = false;  // it came over a connection that the client has given up
     };
     void executed(const place& where, const execution& what, bool for_ever);
-    void rolled_back(std::uint32_t server) { rolled_back_[server] = world_.now(); }
+    void rolled_back(std::uint32_t server) {
+        rolled_back_[server] = world_.now();
+        line_.rolled_back();
+        pace_.forget();
+    }
     void jumped(std::uint32_t server, core::duration by);
     clock_looks& clocks() { return clocks_; }
+    line_watch& line() { return line_; }
+    line_pace& pace() { return pace_; }
 
     /// The server still holds its key although its attempt is over; `link_is_fit`: the client could
     /// have told it, and its connection to the server has been in order.
     void found_at(std::uint32_t server, owner_id who, bool link_is_fit);
 
+    /// The same, of its entry in the queue.
+    void found_in_line(std::uint32_t server, owner_id who, bool link_is_fit);
+
+    [[nodiscard]] std::string_view name_of(owner_id who) const { return owners_[who].name; }
     [[nodiscard]] owner_id owner_named(std::string_view text) const;
     [[nodiscard]] std::uint32_t client_of(owner_id who) const { return owners_[who].client; }
+    /// Somebody waits under it, as far as the only server can know: it did not come over a
+    /// connection that its client had given up, nor did a crash bring it back.
+    [[nodiscard]] bool is_wanted(owner_id who) const {
+        const auto& record = owners_[who];
+        return record.over_at == instant::max() && record.strayed_to.empty() &&
+               record.departed > rolled_back_[0];
+    }
     [[nodiscard]] instant over_since(owner_id who) const { return owners_[who].over_at; }
     [[nodiscard]] bool order_promised() const { return order_promised_; }
 
@@ -107,6 +130,7 @@ class checkers {
     [[nodiscard]] std::string name_of_holder(holder_id who) const;
 
   private:
+    static constexpr std::uint32_t no_connection = ~std::uint32_t{0};
     struct owner {
         std::string_view name{};
         std::uint32_t client = 0;
@@ -114,9 +138,11 @@ class checkers {
         instant over_at = instant::max();
         instant expired{};
         bool lapses = false;
+        bool orphaned = false;  // its client has crashed
         holder_id held_by = 0;  // the latest
         holder_id shown_by = 0;
         core::node_set released_at{};
+        std::uint32_t miscalled_on = no_connection;  // answered there with an entry that is wrong
         core::node_set strayed_to{};  // its request came in over a connection given up before
     };
     struct holder {
@@ -141,6 +167,8 @@ class checkers {
     void hand_off(holder_id who, owner_id which, const grant& what);
     void tell(const place& where, const execution& what) const;
     void voted(const place& where, owner_id who);
+    void check_entry(const place& where, const execution& what, owner_id who);
+    void check_shortcut(const place& where, const execution& what);
     void check_outsider(const place& where);
     void check_floor(const execution& what, owner_id who);
     void check_ownership(const place& where, const execution& what, std::string_view text);
@@ -168,9 +196,16 @@ class checkers {
     std::vector<lease> leases_;  // returned, not released, deadline not known to have passed
     std::vector<success> successes_;
     std::vector<std::vector<owner_id>> unheld_;  // of each client: seen, not held, not over
+    std::set<std::uint32_t> called_on_;          // the connections that have their client's channel
     std::vector<owner_id> last_on_;              // of each connection: who asked last
     std::array<instant, 8> rolled_back_{};
+    struct {
+        instant nobody_waits{};
+        instant denied{};
+    } told_[8];  // each client, by the only server, the last time
     clock_looks clocks_;
+    line_watch line_;
+    line_pace pace_;
     std::uint64_t handed_off_ = 0;
     std::uint64_t plain_version_ = 0;
     std::optional<violation> found_;

@@ -8,7 +8,11 @@
 namespace holdfast::sim {
 namespace {
 
-bool asks_for_vote(std::string_view name) { return name == "acquire" || name == "set"; }
+bool asks_for_vote(std::string_view name) {
+    return name == "acquire" || name == "queue_acquire" || name == "set";
+}
+
+bool releases(std::string_view name) { return name == "release" || name == "queue_release"; }
 
 bool concerns_lock(const execution& what) {
     return !what.keys.empty() && what.keys.front() == lock_key && !what.arguments.empty();
@@ -25,28 +29,70 @@ std::string_view first_line(std::string_view answer) { return answer.substr(0, a
 }  // namespace
 
 void checkers::executed(const place& where, const execution& what, bool for_ever) {
+    const bool is_called = what.name == "subscribe" && !what.answer.starts_with('-');
+    if (is_called) called_on_.insert(where.connection);
     if (!concerns_lock(what)) {
         if (world_.traced()) tell(where, what);
         return;
     }
     const auto text = what.arguments.front();
-    const auto who = know(text, where.client, where.departed);
+    // A release may arrive first, and says nothing about when the vote was asked for.
+    const auto who = know(text, where.client, {});
     if (world_.traced()) tell(where, what);
     auto& record = owners_[who];
     const core::node_index server{static_cast<std::uint8_t>(where.server)};
     if (asks_for_vote(what.name)) {
         if (where.abandoned) record.strayed_to.insert(server);
+        record.departed = std::max(record.departed, where.departed);
         check_outsider(where);
         check_floor(what, who);
         voted(where, who);
     }
-    const bool deleted = what.before != nullptr && *what.before == text && what.after == nullptr;
-    if (what.name == "release" && deleted) record.released_at.insert(server);
+    const bool ours = what.before != nullptr && *what.before == text;
+    const bool let_go = ours && (what.after == nullptr || *what.after != text);
+    if (releases(what.name) && let_go) record.released_at.insert(server);
+    line_.executed(what, world_.now(), *this);
+    pace_.executed(what);
+    check_shortcut(where, what);
+    check_entry(where, what, who);
     check_ownership(where, what, text);
     if (for_ever) {
         report(rule::orphan, "server " + std::to_string(where.server) + " keeps the key of " +
                                  name_of_owner(who) + " for ever");
     }
+}
+
+// Plain SET passes the queue: whoever sends it was told last that nobody stood in line. What was
+// told within a round trip, or over a connection that was disturbed, it may not have heard.
+void checkers::check_shortcut(const place& where, const execution& what) {
+    if (world_.settings().nodes > 1) return;
+    auto& told = told_[where.client];
+    if (what.name == "queue_release" && what.answer == ":1\r\n") told.nobody_waits = world_.now();
+    if (what.answer.starts_with("*4\r\n:0\r\n")) told.denied = world_.now();
+    if (what.name != "set") return;
+    const auto& settings = world_.settings();
+    const bool heard = told.denied < where.departed - settings.base_delay * 8 &&
+                       network_.disturbed_at(where.client, where.server) < told.denied &&
+                       !settings.has(fault::client_pause);
+    const bool denied_since = told.denied > told.nobody_waits && heard;
+    if (told.nobody_waits > instant{} && !denied_since) return;
+    report(rule::line, "client " + std::to_string(where.client) +
+                           " goes past the line, although it was not told that there is none");
+}
+
+// What was begun before the connection was there may name an entry that was right for the one
+// before. Whoever was answered over this one knows better.
+void checkers::check_entry(const place& where, const execution& what, owner_id who) {
+    if (what.name != "queue_acquire" || what.arguments[2].empty()) return;
+    const bool callable = !what.arguments[2].starts_with("- ");
+    if (callable == called_on_.contains(where.connection)) return;
+    auto& last = owners_[who].miscalled_on;
+    if (last == where.connection) {
+        report(rule::line, name_of_owner(who) + " stands in line as one who can" +
+                               (callable ? "" : "not") + " be called, although it can" +
+                               (callable ? "not" : ""));
+    }
+    if (what.answer.starts_with("*4\r\n")) last = where.connection;
 }
 
 void checkers::check_outsider(const place& where) {
@@ -60,10 +106,11 @@ void checkers::check_outsider(const place& where) {
 // so that the order alone would hardly ever show what was drawn below the floor.
 void checkers::check_floor(const execution& what, owner_id who) {
     constexpr std::string_view granted = "*2\r\n:1\r\n:";
-    if (what.arguments.size() < 5 || !what.answer.starts_with(granted)) return;
+    const std::size_t tokens_at = what.name == "queue_acquire" ? 5 : 3;
+    if (what.arguments.size() < tokens_at + 2 || !what.answer.starts_with(granted)) return;
     const auto last = number_at(what.answer.substr(granted.size()));
-    const auto tokens = number_at(what.arguments[3]);
-    const auto floor = number_at(what.arguments[4]);
+    const auto tokens = number_at(what.arguments[tokens_at]);
+    const auto floor = number_at(what.arguments[tokens_at + 1]);
     if (last + 1 >= floor + tokens) return;
     report(rule::token_order, name_of_owner(who) + " drew tokens up to " + std::to_string(last) +
                                   ", which begin below the floor " + std::to_string(floor));
@@ -90,7 +137,7 @@ void checkers::voted(const place& where, owner_id who) {
 
 void checkers::check_ownership(const place& where, const execution& what, std::string_view text) {
     const bool ours = what.before != nullptr && *what.before == text;
-    const bool succeeded = what.answer == ":1\r\n";
+    const bool succeeded = what.answer == ":1\r\n" || what.answer == ":2\r\n";
     const bool touched =
         what.before != nullptr && (what.after == nullptr || *what.after != *what.before);
     if (ours || !(succeeded || touched)) return;

@@ -9,6 +9,8 @@ const char* name_of(rule r) {
         case rule::lost_update: return "lost update";
         case rule::staleness: return "staleness";
         case rule::ownership: return "ownership";
+        case rule::line: return "line";
+        case rule::stall: return "stall";
         case rule::orphan: return "orphan key";
         case rule::notice: return "notice";
         case rule::quorum: return "quorum";

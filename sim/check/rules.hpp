@@ -14,6 +14,8 @@ enum class rule : std::uint8_t {
     lost_update,    // the fenced register (and under T1 the plain one) loses no update
     staleness,      // no lease begins, or goes on, after its own deadline
     ownership,      // no release, renewal or commit touches what another owns; no owner is shared
+    line,           // who stands in line at the only server is served in order, and is called
+    stall,          // nobody waits there for a lock that nobody has, or that was granted in vain
     orphan,         // no key outlives its attempt by more than it may
     notice,         // the stop_token fires before the deadline
     quorum,         // who believes to hold has its key at a majority, until its deadline

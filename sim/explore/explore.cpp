@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "sim/explore/queue_rules.hpp"
 #include "sim/mutants/breakage.hpp"
 #include "sim/mutants/mutants.hpp"
 
@@ -13,6 +14,7 @@ struct named_case {
     const char* name;
     small_case what;
     breakage rule = breakage::none;
+    search_result (*search)(const small_case&, const search_progress&) = explore;
 };
 
 // A line every ten seconds, where somebody may be watching.
@@ -36,7 +38,7 @@ bool run(const named_case& each) {
     const auto begun = std::chrono::steady_clock::now();
     const auto before = active_breakage;
     if (each.rule != breakage::none) active_breakage = each.rule;
-    const auto found = explore(each.what, ticker{});
+    const auto found = each.search(each.what, ticker{});
     active_breakage = before;
     const auto took =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -72,7 +74,43 @@ int run_wrong_rules() {
     return fine ? 0 : 1;
 }
 
+// What goes wrong is seen without any loss.
+int run_wrong_queues(unsigned crashes) {
+    const small_case any_time{.losses = 0, .crashes = crashes};
+    auto timed = any_time;
+    timed.timed = true;
+    bool fine = true;
+    const auto fails = [&](const char* name, const small_case& what, breakage rule) {
+        fine = run({name, what, rule, in_line::explore_queue}) && fine;
+    };
+    fails("newcomer at the head (wrong)", any_time, breakage::newcomer_at_the_head);
+    fails("free lock taken past the line (wrong)", any_time,
+          breakage::free_lock_taken_past_the_line);
+    fails("dead are granted (wrong)", any_time, breakage::dead_are_granted);
+    fails("grant for ever (wrong)", any_time, breakage::grant_for_ever);
+    fails("claim not extended (wrong)", timed, breakage::claim_not_extended);
+    fails("any holder taken for ours (wrong)", timed, breakage::any_holder_taken_for_ours);
+    fails("release calls nobody (wrong)", any_time, breakage::release_calls_nobody);
+    fails("another's lock passed on (wrong)", timed, breakage::anothers_lock_passed_on);
+    fails("queue for ever (wrong)", any_time, breakage::queue_for_ever);
+    fails("no look in line (wrong)", any_time, breakage::no_look_in_line);
+    fails("entry stays in line (wrong)", any_time, breakage::entry_stays_in_line);
+    return fine ? 0 : 1;
+}
+
 }  // namespace
+
+int run_queue_explorer(const small_case& size) {
+    auto timed = size;
+    timed.timed = true;
+    const bool wrong_fail = !rules_are_breakable || active_breakage != breakage::none ||
+                            run_wrong_queues(size.crashes) == 0;
+    const auto search = in_line::explore_queue;
+    const bool order = run({"T2, what is kept expires at any time", size, breakage::none, search});
+    const bool both =
+        run({"T1 and T2, a claim expires after validity", timed, breakage::none, search});
+    return wrong_fail && order && both ? 0 : 1;
+}
 
 int run_explorer(const small_case& size) {
     auto timed = size;

@@ -39,6 +39,7 @@ enum class breakage : std::uint8_t {
     turn_lost_with_the_holder,
     only_the_last_debt_is_kept,
     debts_of_another_node_settled,
+    no_look_in_line,
     // src/scripts
     acquire_overwrites,
     acquire_never_expires,
@@ -56,6 +57,18 @@ enum class breakage : std::uint8_t {
     life_from_the_restart,
     floor_compared_alone,
     max_ttl_not_compared,
+    newcomer_at_the_head,
+    free_lock_taken_past_the_line,
+    dead_are_granted,
+    grant_for_ever,
+    grant_for_long,
+    claim_not_extended,
+    any_holder_taken_for_ours,
+    release_calls_nobody,
+    anothers_lock_passed_on,
+    queue_for_ever,
+    look_stands_in_line_again,
+    entry_stays_in_line,
     // src/kinds
     absent_key_taken_for_a_grant,
     refusal_taken_for_not_ours,
@@ -96,9 +109,19 @@ enum class breakage : std::uint8_t {
     renewal_is_believed_when_disowned,
     renewal_asks_for_half,
     turn_kept_by_who_leaves,
+    place_not_left,
+    place_kept_after_no_answer,
+    call_believed,
+    line_passed_by_set,
+    quiet_after_a_denial,
+    owed_leave_without_entry,
+    fair_handed_off,
+    listening_forgotten,
+    useless_place_kept,
+    leaving_owed_for_a_ttl,
 };
 
-inline constexpr std::size_t breakage_count = 80;
+inline constexpr std::size_t breakage_count = 103;
 
 inline breakage active_breakage = breakage::none;
 

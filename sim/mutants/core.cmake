@@ -140,3 +140,8 @@ mutate(debts_of_another_node_settled core/owed_releases.hpp
             }
         }
         std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==])
+
+mutate(no_look_in_line core/contend.cpp
+  [==[    if (called) delay_.reset();]==]
+  [==[    if (broken(no_look_in_line) && called) return never;
+    if (called) delay_.reset();]==])

@@ -11,10 +11,10 @@ mutate(guard_time_forgotten runtime/plan.cpp
     const auto usable =]==])
 
 mutate(owner_token_used_again runtime/operations/attempt.cpp
-  [==[owner_(make_owner_token(through.chance_source(), through.signature(), what_->label)),]==]
-  [==[owner_(broken(owner_token_used_again)
-                 ? "hf1:again" + std::string(through.signature())
-                 : make_owner_token(through.chance_source(), through.signature(), what_->label)),]==])
+  [==[        owner_ = through.make_owner(what_->label);]==]
+  [==[        owner_ = broken(owner_token_used_again)
+                     ? "hf1:again" + std::string(through.signature())
+                     : through.make_owner(what_->label);]==])
 
 mutate(unknown_not_cleaned_up runtime/operations/attempt.cpp
   [==[if (!next.release_on.empty()) release_on(next.release_on, now);]==]
@@ -34,9 +34,9 @@ mutate(tokens_of_next_holders_not_drawn runtime/operations/attempt.cpp
     const auto tokens = broken(tokens_of_next_holders_not_drawn) ? 1 : wanted;]==])
 
 mutate(undo_forgotten_where_unanswered runtime/operations/attempt.cpp
-  [==[return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());]==]
+  [==[return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at(), entry());]==]
   [==[if (broken(undo_forgotten_where_unanswered)) return;
-        return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());]==])
+        return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at(), entry());]==])
 
 mutate(undo_of_another_owner runtime/operations/attempt.cpp
   [==[if (how == question::undo) {
@@ -58,8 +58,8 @@ mutate(owed_release_forgotten runtime/engine.cpp
   [==[if (!broken(owed_release_forgotten)) owed_.retry(index_of(which), now);]==])
 
 mutate(refused_release_forgotten runtime/operations/release_retries.cpp
-  [==[    owe(by, what, owner, until);]==]
-  [==[    if (!broken(refused_release_forgotten)) owe(by, what, owner, until);]==])
+  [==[    owe(by, what, owner, until, entry);]==]
+  [==[    if (!broken(refused_release_forgotten)) owe(by, what, owner, until, entry);]==])
 
 mutate(debt_is_paid_once runtime/operations/release_retries.cpp
   [==[all.push_back(each); });]==]
@@ -123,3 +123,58 @@ mutate(turn_kept_by_who_leaves runtime/waiting/wait_queue.cpp
   [==[give_turn(order_.leave(who.id()), {}, now);]==]
   [==[const auto next = order_.leave(who.id());
     if (!broken(turn_kept_by_who_leaves)) give_turn(next, {}, now);]==])
+
+mutate(place_not_left runtime/operations/acquiring.cpp
+  [==[    if (!left) return;]==]
+  [==[    if (!left || broken(place_not_left)) return;]==])
+
+mutate(place_kept_after_no_answer runtime/operations/acquiring.cpp
+  [==[            outcome.emptied = why.emptied;]==]
+  [==[            outcome.emptied = why.emptied;
+            if (broken(place_kept_after_no_answer)) place_ = attempt_->give_place();]==])
+
+mutate(call_believed runtime/operations/acquiring.cpp
+  [==[void acquiring::called(core::time_point now) noexcept {]==]
+  [==[void acquiring::called(core::time_point now) noexcept {
+    const bool waits = machine_.current() == core::contend::state::waiting;
+    if (broken(call_believed) && place_ && waits) {
+        const auto left = std::exchange(place_, std::nullopt);
+        handed_off_ = hold::acquired{
+            .what = request_.what,
+            .owner = left->owner,
+            .gained = {.sent_at = now, .valid_until = request_.what->timing.valid_until(now)}};
+        return step(core::contend::handed_off{}, now);
+    }]==])
+
+mutate(line_passed_by_set runtime/operations/attempt.cpp
+  [==[const bool passes_nobody =]==]
+  [==[const bool passes_nobody = broken(line_passed_by_set) ||]==])
+
+mutate(quiet_after_a_denial runtime/waiting/wait_queue.hpp
+  [==[        quiet_until_ = so ?]==]
+  [==[        quiet_until_ = so && broken(quiet_after_a_denial) ? core::never : so ?]==])
+
+mutate(quiet_after_a_denial runtime/waiting/wait_queue.cpp
+  [==[    quiet_until_ = {};]==]
+  [==[    if (!broken(quiet_after_a_denial)) quiet_until_ = {};]==])
+
+mutate(owed_leave_without_entry runtime/operations/release_retries.cpp
+  [==[owed_.owe(to, {what, owner, until, std::string(entry)}, owner, until);]==]
+  [==[const auto kept = broken(owed_leave_without_entry) ? std::string_view{} : entry;
+        owed_.owe(to, {what, owner, until, std::string(kept)}, owner, until);]==])
+
+mutate(fair_handed_off runtime/operations/acquiring.hpp
+  [==[return request_.what->fair; }]==]
+  [==[return request_.what->fair && !broken(fair_handed_off); }]==])
+
+mutate(listening_forgotten runtime/operations/acquiring.cpp
+  [==[if (!denial_ || denial_->place != 1 ||]==]
+  [==[if (broken(listening_forgotten) || !denial_ || denial_->place != 1 ||]==])
+
+mutate(useless_place_kept runtime/operations/acquiring.cpp
+  [==[    if (!place_) return;]==]
+  [==[    if (!place_ || broken(useless_place_kept)) return;]==])
+
+mutate(leaving_owed_for_a_ttl runtime/plan.hpp
+  [==[return now + (in_line ?]==]
+  [==[return now + (in_line && !broken(leaving_owed_for_a_ttl) ?]==])

@@ -108,7 +108,7 @@ int run_many(const program_options& o) {
 int run_small_case(const program_options& o) {
     auto size = o.size;
     size.jobs = o.jobs;
-    return run_explorer(size);
+    return o.queue ? run_queue_explorer(size) : run_explorer(size);
 }
 
 // The rules of this program cannot be broken; its sibling's can.

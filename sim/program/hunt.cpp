@@ -37,7 +37,9 @@ ground ground_for(breakage which) {
             return {[](const plan& p) { return p.outsider != outsider::none; }, 40};
         case breakage::handed_to_latecomers:
         case breakage::spare_token_for_a_latecomer:
-            return {[](const plan& p) { return p.deletions > 0; }, 30};
+            return {[](const plan& p) { return p.deletions >= 20; }, 30};
+        case breakage::listening_forgotten:
+            return {[](const plan& p) { return p.deletions > 0 && p.deletions < 20; }, 40};
         case breakage::refused_release_forgotten:
         case breakage::refusal_taken_for_not_ours:
         case breakage::enlisting_refused_and_ignored:

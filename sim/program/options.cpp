@@ -14,6 +14,8 @@ const char* const usage =
   holdfast-sim --seed S [--trace] [--faults LIST]        runs one, and tells its story
   holdfast-sim --explore [--attempts N] [--losses N] [--crashes N] [--expiries N] [--jobs N]
                [--reduction plain|leaps|full]            every schedule of a small case
+  holdfast-sim --explore --queue [--losses N] [--crashes N]
+                                                         the same of one server and its queue
   holdfast-sim --mutants [--most SEEDS] [--jobs N]       breaks each rule, and must notice
   holdfast-sim --hunt NAME [--most SEEDS] [--jobs N]     the same with one of them
   holdfast-sim --mutant NAME ...                         seeds or a search with a rule broken
@@ -89,6 +91,7 @@ bool set(program_options& o, std::string_view name, std::string_view value) {
 bool set(program_options& o, std::string_view name) {
     if (name == "--trace") return o.trace = true;
     if (name == "--explore") return o.what = task::explore, true;
+    if (name == "--queue") return o.queue = true;
     if (name == "--mutants") return o.what = task::mutants, true;
     if (name == "--help" || name == "-h") return o.what = task::help, true;
     return false;

@@ -22,6 +22,7 @@ struct program_options {
     fault_set faults = fault_set::all();
     bool trace = false;
     small_case size{};
+    bool queue = false;  // the small case with one server and its queue
     std::uint64_t most = 5'000;
     const mutant* broken = nullptr;  // or, of a hunt, its prey
 };

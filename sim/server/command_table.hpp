@@ -15,8 +15,9 @@ enum command_flag : std::uint8_t {
     while_loading = 1,
     for_strangers = 2,  // and while a script runs that does not end
     writes = 4,
-    grows = 8,          // refused without memory
-    of_handshakes = 16  // it may be part of one
+    grows = 8,            // refused without memory
+    of_handshakes = 16,   // it may be part of one
+    for_subscribers = 32  // in the older protocol
 };
 
 /// The command that runs.
@@ -48,7 +49,7 @@ struct command_table {
     /// The row is set also where the number of words is wrong.
     static lookup find(keyspace::arguments words, const command_row*& row);
 
-    static constexpr std::size_t size = 36;
+    static constexpr std::size_t size = 46;
     static const std::array<command_row, size> rows;
 };
 

@@ -145,6 +145,11 @@ void server::ping(call& c) {
     if (c.words.size() > 2) {
         return c.out.error("ERR wrong number of arguments for 'ping' command");
     }
+    if (c.from.only_listens()) {
+        c.out.array(2);
+        c.out.bulk("pong");
+        return c.out.bulk(c.words.size() == 2 ? c.words[1] : "");
+    }
     if (c.words.size() == 2) return c.out.bulk(c.words[1]);
     c.out.status("PONG");
 }

@@ -11,7 +11,8 @@ namespace holdfast::sim {
 
 /// How a server is set up. What a restart may change, it changes.
 struct server_settings {
-    /// Whom a script's reads concern, of a connection that asked to be told.
+    /// Whom a script's reads concern, of a connection that asked to be told. The same releases
+    /// differ in where a message to its own sender stands: before its answer, or behind it.
     enum class script_tracking : std::uint8_t {
         declared_keys,  // Redis 7.0: all KEYS, as soon as the script reads anything
         read_keys,      // Redis 7.2 and later, Valkey: the keys that it reads

@@ -18,7 +18,6 @@ bool expired(const keyspace::entry& e, keyspace::wall_time now) {
     return e.expires_at_ms != keyspace::no_expiry && milliseconds(now) > e.expires_at_ms;
 }
 
-value syntax_error() { return value::error("ERR syntax error"); }
 value bad_expiry(std::string_view command) {
     return value::error("ERR invalid expire time in '" + std::string(command) + "' command");
 }
@@ -109,6 +108,13 @@ value keyspace::execute(arguments command, wall_time now) {
         known{letters("STRLEN"), 2, 2, none, &keyspace::strlen},
         known{letters("GETRANGE"), 4, 4, none, &keyspace::getrange},
         known{letters("TYPE"), 2, 2, none, &keyspace::type},
+        known{letters("LLEN"), 2, 2, none, &keyspace::llen},
+        known{letters("LPOS"), 3, any, none, &keyspace::lpos},
+        known{letters("LPOP"), 2, 2, writing, &keyspace::lpop},
+        known{letters("LREM"), 4, 4, writing, &keyspace::lrem},
+        known{letters("RPUSH"), 3, any, growing, &keyspace::rpush},
+        known{letters("LPUSH"), 3, any, growing, &keyspace::lpush},
+        known{letters("LRANGE"), 4, 4, none, &keyspace::lrange},
         known{letters("HSET"), 4, any, growing, &keyspace::hset},
         known{letters("HMGET"), 3, any, none, &keyspace::hmget},
         known{letters("HLEN"), 2, 2, none, &keyspace::hlen},
@@ -121,16 +127,23 @@ value keyspace::execute(arguments command, wall_time now) {
     for (const auto& row : table) {
         if (name != row.name) continue;
         if (command.size() < row.least || command.size() > row.most) return wrong_arity(text);
-        const bool denied = row.falls_under != none && denied_ != none &&
-                            (denied_ == writing || row.falls_under == growing);
-        return denied ? value::error(why_denied_) : (this->*row.run)(command, now);
+        if (row.falls_under != none) {
+            if (is_denied(row.falls_under)) return value::error(why_denied_);
+            has_written_ = true;
+        }
+        return (this->*row.run)(command, now);
     }
     return value::error("ERR unknown command '" + std::string(text) + "'");
 }
 
+bool keyspace::is_denied(denial falls_under) const {
+    if (denied_ == denial::none || (in_script_ && has_written_)) return false;
+    return denied_ == denial::writing || falls_under == denial::growing;
+}
+
 value keyspace::get(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
-    if (found && !found->fields.empty()) return wrong_type();
+    if (found && !found->is_string()) return wrong_type();
     return found ? value::bulk(found->text) : value{};
 }
 
@@ -140,7 +153,7 @@ value keyspace::set(arguments command, wall_time now) {
     const auto [expires_at, wrong] = expiry_of(*options, now);
     if (wrong) return *wrong;
     const auto* found = live(command[1], now);
-    if (found && options->get && !found->fields.empty()) return wrong_type();
+    if (found && options->get && !found->is_string()) return wrong_type();
     auto old = found && options->get ? value::bulk(found->text) : value{};
     const bool refused = options->nx ? found != nullptr : options->xx && !found;
     if (refused) return old;
@@ -167,7 +180,7 @@ value keyspace::exists(arguments command, wall_time now) {
 
 value keyspace::incr(arguments command, wall_time now) {
     const auto* found = live(command[1], now);
-    if (found && !found->fields.empty()) return wrong_type();
+    if (found && !found->is_string()) return wrong_type();
     const auto old = found ? whole_number(found->text) : std::optional<std::int64_t>{0};
     if (!old) return not_a_number();
     if (*old == largest) return value::error("ERR increment or decrement would overflow");
@@ -203,8 +216,7 @@ value keyspace::mget(arguments command, wall_time now) {
     all.reserve(command.size() - 1);
     for (const auto key : command.subspan(1)) {
         const auto* found = read(key, now);
-        const bool is_string = found && found->fields.empty();
-        all.push_back(is_string ? value::bulk(found->text) : value{});
+        all.push_back(found && found->is_string() ? value::bulk(found->text) : value{});
     }
     return value::array(std::move(all));
 }
@@ -258,6 +270,7 @@ void keyspace::put(std::string_view key, std::string_view text, std::int64_t exp
     if (!found) found = &entries_.emplace_back(entry{.key = std::string(key), .text = {}});
     found->text = text;
     found->fields.clear();
+    found->items.clear();
     found->expires_at_ms = expires_at_ms;
     if (listener_) listener_->on_change(key);
 }

@@ -1,22 +1,23 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "sim/server/command_executor.hpp"
 #include "sim/server/value.hpp"
 
-/// The part of a server that the scripts see: strings that expire by the server's wall clock.
+/// The part of a server that the scripts see: strings, hashes and lists that expire by the server's
+/// wall clock.
 ///
 /// Answers as Redis 7 does, errors included, to GET SET DEL EXISTS INCR PEXPIRE PTTL MGET STRLEN
-/// GETRANGE TYPE HSET HMGET HLEN HKEYS TIME FLUSHALL and FLUSHDB; `sim/test/keyspace_test.cpp`
-/// compares it with a real server. A handful of keys is all that a simulated node ever holds, so
-/// they stand in a vector.
+/// GETRANGE TYPE HSET HMGET HLEN HKEYS LPUSH RPUSH LPOP LREM LLEN LPOS LRANGE TIME FLUSHALL and
+/// FLUSHDB; `sim/test/keyspace_test.cpp` compares it with a real server. Known differences: LPOP
+/// takes no count, and LPOS no options. A handful of keys is all that a simulated node ever holds,
+/// so they stand in a vector.
 namespace holdfast::sim {
 
 /// Hears of every read and every change, as client-side caching (`CLIENT TRACKING`) does.
@@ -32,22 +33,23 @@ class keyspace_listener {
     ~keyspace_listener() = default;
 };
 
-class keyspace {
+class keyspace final : public command_executor {
   public:
-    using arguments = std::span<const std::string_view>;
-    using wall_time = std::chrono::microseconds;  // since the epoch, as TIME says it
-
     struct entry {
         std::string key;
         std::string text;
         std::int64_t expires_at_ms = no_expiry;
-        std::vector<std::pair<std::string, std::string>> fields{};  // of a hash; a string has none
+        std::vector<std::pair<std::string, std::string>> fields{};  // of a hash; others have none
+        std::vector<std::string> items{};                           // of a list; others have none
+
+        [[nodiscard]] bool is_hash() const { return !fields.empty(); }
+        [[nodiscard]] bool is_list() const { return !items.empty(); }
+        [[nodiscard]] bool is_string() const { return !is_hash() && !is_list(); }
         friend bool operator==(const entry&, const entry&) = default;
     };
     static constexpr std::int64_t no_expiry = -1;
 
-    /// Runs one command at the given time. REQUIRES: at least the command's name.
-    value execute(arguments command, wall_time now);
+    value execute(arguments command, wall_time now) override;
 
     /// What is refused from now on, in a script or outside, and in which words: nothing, what may
     /// need more memory, or all that writes.
@@ -56,6 +58,14 @@ class keyspace {
         denied_ = what;
         why_denied_ = why;
     }
+
+    /// Between these, what is denied is denied only up to the first command that may write: a
+    /// script that has begun to write is let finish.
+    void begin_script() {
+        in_script_ = true;
+        has_written_ = false;
+    }
+    void end_script() { in_script_ = false; }
 
     /// Deletes what has expired, as the server's own cycle does now and then.
     void expire(wall_time now);
@@ -98,9 +108,21 @@ class keyspace {
     value hmget(arguments command, wall_time now);
     value hlen(arguments command, wall_time now);
     value hkeys(arguments command, wall_time now);
+    value lpush(arguments command, wall_time now);
+    value rpush(arguments command, wall_time now);
+    value lpop(arguments command, wall_time now);
+    value lrem(arguments command, wall_time now);
+    value llen(arguments command, wall_time now);
+    value lpos(arguments command, wall_time now);
+    value lrange(arguments command, wall_time now);
     value time(arguments command, wall_time now);
     value flush(arguments command, wall_time now);
 
+    enum class list_end : std::uint8_t { head, tail };
+    value add(arguments command, wall_time now, list_end where);
+    void replace_items(entry& list, std::vector<std::string> by);
+
+    [[nodiscard]] bool is_denied(denial falls_under) const;
     entry* find(std::string_view key);
     entry* live(std::string_view key, wall_time now);
     entry* read(std::string_view key, wall_time now);
@@ -112,6 +134,8 @@ class keyspace {
     keyspace_listener* listener_ = nullptr;
     denial denied_ = denial::none;
     std::string why_denied_;
+    bool in_script_ = false;
+    bool has_written_ = false;
     bool keeps_history_ = false;
     std::int64_t stamp_ = 0;
     std::vector<change> history_;

@@ -9,9 +9,6 @@
 namespace holdfast::sim {
 namespace {
 
-bool is_hash(const keyspace::entry* e) { return e && !e->fields.empty(); }
-bool is_string(const keyspace::entry* e) { return e && e->fields.empty(); }
-
 const std::string* field_of(const keyspace::entry& e, std::string_view name) {
     const auto found = std::ranges::find(e.fields, name, [](const auto& f) { return f.first; });
     return found == e.fields.end() ? nullptr : &found->second;
@@ -21,7 +18,7 @@ const std::string* field_of(const keyspace::entry& e, std::string_view name) {
 
 value keyspace::strlen(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
-    if (is_hash(found)) return wrong_type();
+    if (found && !found->is_string()) return wrong_type();
     return value::integer(found ? static_cast<std::int64_t>(found->text.size()) : 0);
 }
 
@@ -31,7 +28,7 @@ value keyspace::getrange(arguments command, wall_time now) {
     const auto last = whole_number(command[3]);
     if (!first || !last) return not_a_number();
     const auto* found = read(command[1], now);
-    if (is_hash(found)) return wrong_type();
+    if (found && !found->is_string()) return wrong_type();
     if (!found || (*first < 0 && *last < 0 && *first > *last)) return value::bulk({});
     const auto size = static_cast<std::int64_t>(found->text.size());
     const auto counted = [&](std::int64_t n) {
@@ -48,7 +45,7 @@ value keyspace::getrange(arguments command, wall_time now) {
 value keyspace::type(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
     if (!found) return value::status("none");
-    return value::status(is_hash(found) ? "hash" : "string");
+    return value::status(found->is_hash() ? "hash" : found->is_list() ? "list" : "string");
 }
 
 value keyspace::hset(arguments command, wall_time now) {
@@ -56,7 +53,7 @@ value keyspace::hset(arguments command, wall_time now) {
         return value::error("ERR wrong number of arguments for 'hset' command");
     }
     const auto* found = live(command[1], now);
-    if (is_string(found)) return wrong_type();
+    if (found && !found->is_hash()) return wrong_type();
     auto changed = found ? *found : entry{.key = std::string(command[1]), .text = {}};
     std::int64_t added = 0;
     for (std::size_t i = 2; i < command.size(); i += 2) {
@@ -77,7 +74,7 @@ value keyspace::hset(arguments command, wall_time now) {
 
 value keyspace::hmget(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
-    if (is_string(found)) return wrong_type();
+    if (found && !found->is_hash()) return wrong_type();
     std::vector<value> all;
     for (const auto name : command.subspan(2)) {
         const auto* text = found ? field_of(*found, name) : nullptr;
@@ -88,13 +85,13 @@ value keyspace::hmget(arguments command, wall_time now) {
 
 value keyspace::hlen(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
-    if (is_string(found)) return wrong_type();
+    if (found && !found->is_hash()) return wrong_type();
     return value::integer(found ? static_cast<std::int64_t>(found->fields.size()) : 0);
 }
 
 value keyspace::hkeys(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
-    if (is_string(found)) return wrong_type();
+    if (found && !found->is_hash()) return wrong_type();
     std::vector<value> all;
     if (found) {
         for (const auto& field : found->fields) all.push_back(value::bulk(field.first));
@@ -112,7 +109,7 @@ value keyspace::time(arguments, wall_time now) {
 value keyspace::flush(arguments command, wall_time) {
     const auto how = command.size() > 1 ? letters(command[1]) : letters("SYNC");
     if (command.size() > 2 || (how != letters("SYNC") && how != letters("ASYNC"))) {
-        return value::error("ERR syntax error");
+        return syntax_error();
     }
     for (const auto& e : entries_) remember(e.key);
     entries_.clear();

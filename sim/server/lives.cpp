@@ -16,6 +16,7 @@ void server::crash(memory left, std::int64_t last_kept) {
     up_ = false;
     sessions_.clear();
     tracked_.clear();
+    channels_.clear();
     cached_.clear();
     if (left == memory::partial) data_.roll_back_to(last_kept);
     if (left == memory::none) data_.clear();

@@ -164,7 +164,7 @@ bool execute(lua_State* lua) {
     }
     auto& at = subject_of(lua);
     const auto answer =
-        at.data->execute(std::span(command).first(static_cast<std::size_t>(count)), at.now);
+        at.by->execute(std::span(command).first(static_cast<std::size_t>(count)), at.now);
     if (answer.is(value::kind::error)) {
         push_tagged(lua, "err", as_scripts_hear_it(answer.text));
         return false;
@@ -262,7 +262,7 @@ lua_runner::script_handle lua_runner::compile(std::string_view text) {
 }
 
 // From one run to the next most words stay the same; those need not become Lua's again.
-void lua_runner::fill(int table, keyspace::arguments all) {
+void lua_runner::fill(int table, command_executor::arguments all) {
     auto* lua = lua_.get();
     auto& held = words_[static_cast<std::size_t>(table)];
     for (; held.size() > all.size(); held.pop_back()) {
@@ -278,10 +278,11 @@ void lua_runner::fill(int table, keyspace::arguments all) {
     }
 }
 
-value lua_runner::run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
-                      keyspace& data, keyspace::wall_time now) {
+value lua_runner::run(script_handle script, command_executor::arguments keys,
+                      command_executor::arguments arguments, command_executor& by,
+                      command_executor::wall_time now) {
     auto* lua = lua_.get();
-    subject_ = {&data, now, 0};
+    subject_ = {&by, now, 0};
     fill(script + keys_table, keys);
     fill(script + arguments_table, arguments);
     lua_pushvalue(lua, script + function);

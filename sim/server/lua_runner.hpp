@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/server/keyspace.hpp"
+#include "sim/server/command_executor.hpp"
 #include "sim/server/lua_memory.hpp"
 #include "sim/server/value.hpp"
 
@@ -15,6 +15,8 @@ struct lua_State;
 
 /// Runs the text of a script as a server would: Lua 5.1, `KEYS`, `ARGV`, `redis.call`,
 /// `redis.pcall`, and the server's conversions between Lua and the protocol in both directions.
+/// Known differences: a command has 16 words at most; what `redis.call` raises is a table also for
+/// Lua's own `pcall`, which is given the text by Redis 7.
 ///
 /// Compiling is the expensive part and is done once per text: one runner serves all nodes of a
 /// thread. Thread safety: distinct objects safe, one object by one thread.
@@ -33,13 +35,14 @@ class lua_runner {
 
     /// One atomic run: the whole script sees one time, as in a server. Unlike there, a script keeps
     /// its tables KEYS and ARGV from run to run. REQUIRES: it only reads them.
-    value run(script_handle script, keyspace::arguments keys, keyspace::arguments arguments,
-              keyspace& data, keyspace::wall_time now);
+    value run(script_handle script, command_executor::arguments keys,
+              command_executor::arguments arguments, command_executor& by,
+              command_executor::wall_time now);
 
-    /// What the running script works on.
+    /// Who runs the commands of the running script, and when.
     struct subject {
-        keyspace* data = nullptr;
-        keyspace::wall_time now{};
+        command_executor* by = nullptr;
+        command_executor::wall_time now{};
         int fault_line = 0;
     };
 
@@ -52,7 +55,7 @@ class lua_runner {
     };
 
     void offer(const char* called, int (*command)(lua_State*));
-    void fill(int table, keyspace::arguments all);
+    void fill(int table, command_executor::arguments all);
 
     lua_memory memory_;
     std::unique_ptr<lua_State, closer> lua_;

@@ -22,6 +22,11 @@ inline constexpr std::string_view wrong_password =
     "WRONGPASS invalid username-password pair or user is disabled.";
 inline constexpr std::string_view not_permitted =
     "NOPERM this user has no permissions to run the command";
+/// To a script; later servers say more, and name the user and the command.
+inline constexpr std::string_view not_permitted_in_script =
+    "ERR The user executing the script can't run this command or subcommand";
+inline constexpr std::string_view not_for_scripts =
+    "ERR This Redis command is not allowed from script";
 inline constexpr std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";
 
 }  // namespace holdfast::sim::refusals

@@ -21,6 +21,10 @@ class reply_writer {
     void null() { out_ += protocol_ == 3 ? "_\r\n" : "$-1\r\n"; }
     void array(std::size_t count) { header('*', static_cast<std::int64_t>(count)); }
 
+    void push(std::size_t count) {
+        header(protocol_ == 3 ? '>' : '*', static_cast<std::int64_t>(count));
+    }
+
     /// The line ends that a server's own words contain become spaces.
     void error(std::string_view text) {
         const auto begin = out_.size();

@@ -10,6 +10,7 @@ namespace holdfast::sim {
 script_library::script_library() {
     for (const auto* ours :
          {&scripts::exclusive::acquire, &scripts::exclusive::release, &scripts::exclusive::extend,
+          &scripts::exclusive::queue_acquire, &scripts::exclusive::queue_release,
           &scripts::exclusive::commit, &scripts::enlist, &scripts::exclusive::linger,
           &scripts::exclusive::force}) {
         all_.push_back({.name = ours->name,

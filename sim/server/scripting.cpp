@@ -6,6 +6,7 @@
 #include "sim/server/command_table.hpp"
 #include "sim/server/refusals.hpp"
 #include "sim/server/server.hpp"
+#include "sim/server/session.hpp"
 #include "sim/server/words.hpp"
 
 namespace holdfast::sim {
@@ -92,12 +93,53 @@ void server::evalsha(call& c) {
     run_script(c, *place);
 }
 
+/// What a script calls goes to the data, but for what they know nothing of.
+class server::script_caller final : public command_executor {
+  public:
+    script_caller(server& at, call& by) : at_(at), by_(by) { at_.data_.begin_script(); }
+    ~script_caller() { at_.data_.end_script(); }
+    script_caller(const script_caller&) = delete;
+    script_caller& operator=(const script_caller&) = delete;
+
+    value execute(arguments command, wall_time now) override {
+        const auto name = letters(command.front());
+        const bool publishes = name == letters("PUBLISH");
+        const bool listens = name == letters("SUBSCRIBE") || name == letters("UNSUBSCRIBE");
+        if (publishes || listens || at_.refusal_in_scripts_) {
+            const command_row* row = nullptr;
+            const auto known = command_table::find(command, row);
+            if (known == lookup::wrong_count) return value::error(wrong_count);
+            if (listens) return value::error(refusals::not_for_scripts);
+            if (known == lookup::found) {
+                if (const auto why = why_not(*row, command); !why.empty()) return value::error(why);
+            }
+        }
+        if (publishes) return value::integer(at_.send_message(command[1], command[2]));
+        return at_.data_.execute(command, now);
+    }
+
+  private:
+    // As scripts hear it.
+    static constexpr std::string_view wrong_count =
+        "ERR Wrong number of args calling Redis command from script";
+
+    std::string_view why_not(const command_row& what, arguments command) const {
+        if (!at_.refusal_in_scripts_) return {};
+        return at_.refusal_in_scripts_({by_.from.number, what.full_name, command, by_.from.commands,
+                                        !by_.from.past_handshake, true});
+    }
+
+    server& at_;
+    call& by_;
+};
+
 void server::run_script(call& c, script_library::place which) {
     const auto& script = scripts_.at(which);
     if (!script.name.empty()) c.name = script.name;
     c.in_script = true;
     auto& lua = scripts_.lua();
-    const auto answer = lua.run(script.handle, c.keys, c.rest, data_, c.now);
+    script_caller caller(*this, c);
+    const auto answer = lua.run(script.handle, c.keys, c.rest, caller, c.now);
     c.in_script = false;
     if (lua.fault_line() == 0) return c.out.write(answer);
     text_ = answer.text;

@@ -54,6 +54,7 @@ void server::kill(connection whom) {
 
 void server::drop(connection whom) {
     tracked_.forget(whom);
+    channels_.forget(whom);
     std::erase_if(sessions_, [&](const auto& s) { return s->number == whom; });
 }
 
@@ -155,8 +156,10 @@ void server::execute(call& c) {
 // What it has to say to the connection itself follows the answer.
 void server::finish(server_session& from) {
     wire_.reply(from.number, answer_);
-    for (const auto& each : from.pushes) wire_.push(from.number, each);
-    from.pushes.clear();
+    for (auto* const kept : {&from.messages, &from.pushes}) {
+        for (const auto& each : *kept) wire_.push(from.number, each);
+        kept->clear();
+    }
 }
 
 void server::answer_unknown(reply_writer& out) const {
@@ -180,27 +183,34 @@ std::string_view server::why_not(const server_session& from, const command_row& 
             refusal_({from.number, what.full_name, words_, from.commands, !from.past_handshake});
         if (!why.empty()) return why;
     }
+    if (const auto why = why_not_written(what); !why.empty()) return why;
+    if (from.only_listens() && (what.flags & for_subscribers) == 0) {
+        text_ = "ERR Can't execute '";
+        text_ += what.full_name;
+        return text_ +=
+               "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
+               "this context";
+    }
     return why_not_now(what);
 }
 
-std::string_view server::why_not_now(const command_row& what) const {
+std::string_view server::why_not_written(const command_row& what) const {
     const bool is_write = (what.flags & writes) != 0;
-    switch (condition_) {
-        case condition::out_of_memory:
-            if ((what.flags & grows) != 0) return refusals::out_of_memory;
-            break;
-        case condition::cannot_persist:
-            if (is_write || what.full_name == "ping") return refusals::cannot_persist;
-            break;
-        case condition::loading:
-            if ((what.flags & while_loading) == 0) return refusals::loading;
-            break;
-        case condition::busy:
-            if ((what.flags & for_strangers) == 0) return refusals::busy;
-            break;
-        case condition::well: break;
+    if (condition_ == condition::out_of_memory && (what.flags & grows) != 0) {
+        return refusals::out_of_memory;
+    }
+    if (condition_ == condition::cannot_persist && (is_write || what.full_name == "ping")) {
+        return refusals::cannot_persist;
     }
     return life_.is_replica() && is_write ? refusals::read_only : std::string_view{};
+}
+
+std::string_view server::why_not_now(const command_row& what) const {
+    if (condition_ == condition::loading && (what.flags & while_loading) == 0) {
+        return refusals::loading;
+    }
+    if (condition_ == condition::busy && (what.flags & for_strangers) == 0) return refusals::busy;
+    return {};
 }
 
 // For the commands of scripts.
@@ -218,7 +228,7 @@ void server::apply_denials() {
 const std::string* server::text_at_first_key(const call& c) const {
     if (c.keys.empty()) return nullptr;
     const auto* found = data_.peek(c.keys.front(), c.now);
-    return found && found->fields.empty() ? &found->text : nullptr;
+    return found && found->is_string() ? &found->text : nullptr;
 }
 
 void server::note_before(const call& c) {
@@ -238,8 +248,7 @@ void server::expire(wall_time now) { data_.expire(now); }
 void server::on_read(std::string_view key) {
     if (!current_ || !current_->from.listens()) return;
     const auto who = current_->from.number;
-    using tracks = server_settings::script_tracking;
-    if (!current_->in_script || settings_.tracks == tracks::read_keys) {
+    if (!current_->in_script || is_later_server()) {
         return tracked_.remember(key, who);
     }
     for (const auto declared : current_->keys) tracked_.remember(declared, who);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/server/channels.hpp"
 #include "sim/server/info.hpp"
 #include "sim/server/keyspace.hpp"
 #include "sim/server/life.hpp"
@@ -25,7 +26,7 @@ class server_wire {
   public:
     using connection = std::uint32_t;
 
-    /// The answer to one command, or a push: each a whole frame, in the order in which a real
+    /// The answer to one command, or a push: whole frames, in the order in which a real
     /// server writes them to that connection. The bytes are gone after the call.
     virtual void reply(connection to, std::string_view bytes) = 0;
     virtual void push(connection to, std::string_view bytes) = 0;
@@ -65,20 +66,21 @@ struct asked_command {
     keyspace::arguments words;   // all of it
     std::uint32_t position = 0;  // on this connection: 0 is the first
     bool in_handshake = true;    // nothing but what a handshake asks came before, nor is this
+    bool in_script = false;      // a script calls it
 };
 
 /// A server that speaks RESP: bytes in, bytes out. It has one database, the shipped scripts,
-/// client-side caching, and lives that end and begin when it is told so. No sockets, no threads,
-/// and no clock: the time of its wall clock is an argument.
+/// client-side caching, channels, and lives that end and begin when it is told so. No sockets, no
+/// threads, and no clock: the time of its wall clock is an argument.
 ///
 ///   up ---- crash() ----> down    connections are gone, without a word
 ///      <--- restart() ---         another run_id
 ///
 /// Answers as Redis 7.0 does, byte for byte, to what the library sends; `sim/test/server_test.cpp`
 /// compares it with a real one. What it does not know it calls unknown commands. Known differences:
-/// there are no inline commands; of CLIENT TRACKING's modes there are OPTIN and the default; INFO
-/// has the fields that are read; offsets of the replication are always 0; a replica, too, deletes
-/// what has expired.
+/// there are no inline commands; of CLIENT TRACKING's modes there are OPTIN and the default;
+/// channels have no patterns; LPOP takes no count, and LPOS no options; INFO has the fields that
+/// are read; offsets of the replication are always 0; a replica, too, deletes what has expired.
 ///
 /// Thread safety: distinct objects safe, if they share no script_library; one object by one thread.
 class server final : keyspace_listener {
@@ -104,6 +106,9 @@ class server final : keyspace_listener {
 
     void listen(server_listener* listener) { listener_ = listener; }
     void refuse(refusal which) { refusal_ = std::move(which); }
+
+    /// The same for what scripts call. Apart, as whoever asks there is asked ten times as often.
+    void refuse_in_scripts(refusal which) { refusal_in_scripts_ = std::move(which); }
 
     /// A new connection; no other has or had its number. REQUIRES: it is up.
     connection open();
@@ -149,11 +154,18 @@ class server final : keyspace_listener {
 
     /// Its keys, to look at; and their history, which a crash with `partial` needs.
     keyspace& data() { return data_; }
+    [[nodiscard]] const keyspace& data() const { return data_; }
+
+    /// Whether anybody is told of what is published there.
+    [[nodiscard]] bool has_receivers(std::string_view channel) const {
+        return !channels_.receivers_of(channel).empty();
+    }
 
   private:
     friend struct command_row;
     friend struct command_table;
     struct call;
+    class script_caller;
 
     void on_read(std::string_view key) override;
     void on_change(std::string_view key) override;
@@ -163,6 +175,7 @@ class server final : keyspace_listener {
     std::size_t run_all(server_session& from, std::string_view bytes, wall_time now);
     void run(server_session& from, wall_time now);
     [[nodiscard]] std::string_view why_not(const server_session& from, const command_row& what);
+    [[nodiscard]] std::string_view why_not_written(const command_row& what) const;
     [[nodiscard]] std::string_view why_not_now(const command_row& what) const;
     void answer_unknown(reply_writer& out) const;
     void execute(call& what);
@@ -174,6 +187,10 @@ class server final : keyspace_listener {
     void drop(connection whom);
     void tell(server_session& whom, std::string_view push);
     void tell_emptied();
+    std::int64_t send_message(std::string_view channel, std::string_view payload);
+    [[nodiscard]] bool is_later_server() const {
+        return settings_.tracks == server_settings::script_tracking::read_keys;
+    }
     void apply_denials();
     [[nodiscard]] bool needs_password() const { return !settings_.password.empty(); }
     [[nodiscard]] bool is_password(std::string_view user, std::string_view password) const;
@@ -198,6 +215,10 @@ class server final : keyspace_listener {
     void eval(call& c);
     void evalsha(call& c);
     void of_data(call& c);
+    void subscribe(call& c);
+    void unsubscribe(call& c);
+    void publish(call& c);
+    void confirm(call& c, std::string_view what, const std::string_view* channel);
     void describe(call& c, int protocol);
     void run_script(call& c, script_library::place which);
     bool split_keys(call& c);
@@ -214,9 +235,11 @@ class server final : keyspace_listener {
     condition condition_ = condition::well;
     server_listener* listener_ = nullptr;
     refusal refusal_;
+    refusal refusal_in_scripts_;
     connection last_ = 0;
     std::vector<std::unique_ptr<server_session>> sessions_;
     tracking_table tracked_;
+    channel_table channels_;
     std::vector<bool> cached_;  // by the scripts' places in the library
 
     // Of the command that runs. They keep their room from one to the next.

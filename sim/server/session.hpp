@@ -18,9 +18,14 @@ struct server_session {
     bool past_handshake = false;
     bool closing = false;        // behind the answer to the present command
     std::uint32_t commands = 0;  // so far
+    std::uint32_t channels = 0;  // that it is subscribed to
     std::string name{};
-    std::string unread{};               // the beginning of a command
-    std::vector<std::string> pushes{};  // to follow the answer to the present command
+    std::string unread{};                 // the beginning of a command
+    std::vector<std::string> messages{};  // to follow the answer to the present command
+    std::vector<std::string> pushes{};    // to follow these
+
+    /// In the older protocol a connection that is subscribed serves for nothing else.
+    [[nodiscard]] bool only_listens() const { return protocol == 2 && channels != 0; }
 
     /// Whether what the present command reads is to be remembered.
     [[nodiscard]] bool listens() const { return tracking && (caching || !only_when_asked); }

@@ -8,15 +8,16 @@
 /// How a server reads the words of a command.
 namespace holdfast::sim {
 
-/// The letters of a short word, in capitals, as one number: so that a word is read once and then
-/// compared with many. 0: it is none of ours.
+/// The letters of a word, in capitals, as one number: so that a word is read once and then compared
+/// with many. Five bits each leave room for twelve. 0: it is none of ours.
 constexpr std::uint64_t letters(std::string_view word) {
-    if (word.size() > sizeof(std::uint64_t)) return 0;
+    constexpr std::size_t longest = 12;
+    if (word.size() > longest) return 0;
     std::uint64_t all = 0;
     for (const char c : word) {
-        const auto capital = static_cast<unsigned char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+        const char capital = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
         if (capital < 'A' || capital > 'Z') return 0;
-        all = all << 8U | capital;
+        all = all << 5U | static_cast<std::uint64_t>(capital - 'A' + 1);
     }
     return all;
 }

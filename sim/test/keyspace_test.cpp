@@ -71,12 +71,40 @@ rc::Gen<command> words(std::string name, rc::Gen<std::string> a, rc::Gen<std::st
                         });
 }
 
+rc::Gen<command> words(std::string name, rc::Gen<std::string> a, rc::Gen<std::string> b,
+                       rc::Gen<std::string> c) {
+    return rc::gen::map(rc::gen::tuple(std::move(a), std::move(b), std::move(c)),
+                        [name](std::tuple<std::string, std::string, std::string> t) {
+                            const auto& [x, y, z] = t;
+                            return command{name, x, y, z};
+                        });
+}
+
+rc::Gen<std::string> any_item() { return rc::gen::element<std::string>("x", "y", "c 0 z", ""); }
+
+rc::Gen<std::string> any_place() {
+    return rc::gen::element<std::string>("0", "1", "2", "-1", "-2", "9", "-9", "x");
+}
+
+rc::Gen<command> any_of_lists() {
+    return rc::gen::weightedOneOf<command>({
+        {6, words("RPUSH", any_key(), any_item())},
+        {3, words("LPUSH", any_key(), any_item(), any_item())},
+        {3, words("LPOP", any_key())},
+        {3, words("LREM", any_key(), any_place(), any_item())},
+        {3, words("LLEN", any_key())},
+        {3, words("LPOS", any_key(), any_item())},
+        {3, words("LRANGE", any_key(), any_place(), any_place())},
+        {1, words("TYPE", any_key())},
+    });
+}
+
 rc::Gen<command> any_script() {
     using list = std::vector<std::string>;
     const auto owner = rc::gen::element<std::string>("alice", "bob");
     const auto ttl = rc::gen::element<std::string>("60", "100000");
     return rc::gen::mapcat(
-        rc::gen::tuple(rc::gen::inRange(0, 10), owner, ttl, any_text()),
+        rc::gen::tuple(rc::gen::inRange(0, 12), owner, ttl, any_text()),
         [](std::tuple<int, std::string, std::string, std::string> drawn) {
             const auto& [which, who, span, text] = drawn;
             const auto eval = [&](std::string_view script, list keys, list arguments) {
@@ -103,6 +131,21 @@ rc::Gen<command> any_script() {
                 case 6: return eval(scripts::enlist.text, record, {who, text, "0", span, "9"});
                 case 7: return eval(scripts::enlist.text, record, {who, text, "1", "0", "9"});
                 case 8: return eval(scripts::enlist.text, record, {who, text, "1", "", "9"});
+                case 9:
+                    return eval(
+                        "redis.call('SET', 'b', ARGV[1]) local gone = redis.pcall('LPOP', KEYS[1]) "
+                        "if type(gone) == 'table' then return gone.err end "
+                        "local place = redis.pcall('LPOS', KEYS[1], ARGV[1]) "
+                        "return {gone, place, redis.call('RPUSH', KEYS[1], 'c 0 ' .. ARGV[1])}",
+                        {"c"}, {who});
+                case 10:
+                    return eval(
+                        "for _, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do "
+                        "local channel, owner = string.match(entry, '^(%S+) %S+ (.*)$') "
+                        "if owner == ARGV[1] then "
+                        "return {channel, redis.call('LREM', KEYS[1], 1, entry)} end end "
+                        "return redis.pcall('LLEN', KEYS[1])",
+                        {"c"}, {who});
                 default:
                     return eval(
                         "return {1.9, -1.9, false, redis.call('SET', 'a', 12345678901234567), "
@@ -123,7 +166,8 @@ rc::Gen<command> any_command() {
         {3, words("INCR", any_key())},
         {3, words("PEXPIRE", any_key(), any_expiry())},
         {1, rc::gen::elementOf(batch{{"TIME"}, {"FLUSHALL"}, {"GET"}, {"SET", "a"}, {"get", "a"}})},
-        {12, any_script()},
+        {10, any_of_lists()},
+        {14, any_script()},
     });
 }
 
@@ -264,6 +308,29 @@ TEST(keyspace, rolls_back_what_was_written_after_a_moment) {
     data.roll_back_to(4);
     EXPECT_EQ(data.peek("old", 1s)->text, "1");
     EXPECT_EQ(data.peek("new", 1s), nullptr);
+}
+
+TEST(keyspace, rolls_back_lists_item_by_item) {
+    using namespace std::chrono_literals;
+    using list = std::vector<std::string>;
+    const auto changed = [](const std::vector<std::vector<std::string_view>>& later) {
+        keyspace data;
+        data.keep_history(true);
+        data.stamp(1);
+        data.execute(std::vector<std::string_view>{"RPUSH", "l", "a", "b", "a"}, 1s);
+        data.stamp(5);
+        for (const auto& words : later) data.execute(words, 1s);
+        data.roll_back_to(4);
+        const auto* left = data.peek("l", 1s);
+        return left ? left->items : list{};
+    };
+    const list before{"a", "b", "a"};
+    EXPECT_EQ(changed({{"LPUSH", "l", "c"}}), before);
+    EXPECT_EQ(changed({{"LPOP", "l"}, {"LPOP", "l"}, {"LPOP", "l"}}), before);
+    EXPECT_EQ(changed({{"LREM", "l", "0", "b"}, {"LREM", "l", "0", "a"}}), before);
+    EXPECT_EQ(changed({{"DEL", "l"}, {"SET", "l", "x"}}), before);
+    EXPECT_EQ(changed({{"SET", "l", "x"}, {"DEL", "l"}, {"RPUSH", "l", "c"}}), before);
+    EXPECT_EQ(changed({{"FLUSHALL"}, {"RPUSH", "l", "c"}}), before);
 }
 
 }  // namespace

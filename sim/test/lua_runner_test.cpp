@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "sim/server/keyspace.hpp"
 #include "sim/server/lua_memory.hpp"
 #include "sim/server/lua_runner.hpp"
 

@@ -41,6 +41,17 @@ const batch& of_any_kind() {
         {"CONFIG", "GET", "appendonly"},
         {"HSET", "h", "f", "v"},
         {"HLEN", "h"},
+        {"RPUSH", "l", "a", "b"},
+        {"LPUSH", "l", "c"},
+        {"LLEN", "l"},
+        {"LPOS", "l", "a"},
+        {"LRANGE", "l", "0", "-1"},
+        {"LREM", "l", "0", "a"},
+        {"LPOP", "l"},
+        {"PUBLISH", "c", "x"},
+        {"SUBSCRIBE", "c"},
+        {"UNSUBSCRIBE", "c"},
+        {"EVAL", "return {redis.pcall('PUBLISH', 'c', 'x'), redis.pcall('LPOP', 'l')}", "0"},
         {"GET"},
         {"nothing"},
     };
@@ -245,6 +256,71 @@ TEST(life, ends_with_a_crash_that_leaves_as_much_as_it_is_told) {
             command{"EVALSHA", std::string(scripts::exclusive::release.sha1), "1", "k", "x"};
         EXPECT_TRUE(one.ask(evalsha).starts_with("-NOSCRIPT"));
     }
+}
+
+TEST(life, ends_with_as_much_of_a_list_as_of_a_string) {
+    using list = std::vector<std::string>;
+    const std::vector<std::pair<server::memory, list>> cases{{server::memory::full, {"2", "3"}},
+                                                             {server::memory::partial, {"1", "2"}},
+                                                             {server::memory::none, {}}};
+    for (const auto& [left, items] : cases) {
+        lonely_server one;
+        one.subject.data().keep_history(true);
+        for (const auto moment : {1, 2, 3}) {
+            one.subject.data().stamp(moment);
+            one.ask({"RPUSH", "l", std::to_string(moment)});
+        }
+        one.ask({"LPOP", "l"});
+        one.subject.crash(left, 2);
+        one.subject.restart();
+        const auto* found = one.subject.data().peek("l", now);
+        EXPECT_EQ(found ? found->items : list{}, items);
+    }
+}
+
+TEST(life, as_a_replica_for_a_moment_loses_the_last_of_a_list) {
+    lonely_server one;
+    one.subject.data().keep_history(true);
+    one.subject.data().stamp(1);
+    one.ask({"RPUSH", "l", "a"});
+    one.subject.data().stamp(2);
+    one.ask({"LPOP", "l"});
+    one.subject.demote();
+    one.subject.resynchronise_in_full(1);
+    one.subject.promote();
+    EXPECT_EQ(one.ask({"LPOP", "l"}), "$1\r\na\r\n");
+}
+
+TEST(life, ends_with_all_subscriptions) {
+    lonely_server one;
+    one.ask({"HELLO", "3"});
+    one.ask({"SUBSCRIBE", "c"});
+    EXPECT_TRUE(one.ask({"PUBLISH", "c", "x"}).ends_with(":1\r\n"));
+    one.subject.crash(server::memory::full);
+    one.subject.restart();
+    one.here = one.subject.open();
+    EXPECT_EQ(one.ask({"PUBLISH", "c", "x"}), ":0\r\n");
+}
+
+// As long as nobody has told the server, whoever is gone is a receiver.
+TEST(life, of_a_connection_ends_with_its_subscriptions) {
+    lonely_server one;
+    const auto gone = one.subject.open();
+    one.subject.receive(gone, encoded({{"HELLO", "3"}, {"SUBSCRIBE", "c", "d"}}), now);
+    EXPECT_EQ(one.ask({"PUBLISH", "c", "x"}), ":1\r\n");
+    one.subject.close(gone);
+    EXPECT_EQ(one.ask({"PUBLISH", "c", "x"}), ":0\r\n");
+    EXPECT_EQ(one.ask({"PUBLISH", "d", "x"}), ":0\r\n");
+}
+
+TEST(life, as_a_replica_keeps_subscriptions) {
+    lonely_server one;
+    one.ask({"HELLO", "3"});
+    one.ask({"SUBSCRIBE", "c"});
+    one.subject.demote();
+    one.subject.resynchronise_in_full(0);
+    one.subject.promote();
+    EXPECT_TRUE(one.ask({"PUBLISH", "c", "x"}).ends_with(":1\r\n"));
 }
 
 TEST(life, may_begin_with_other_settings) {

@@ -52,8 +52,8 @@ TEST(simulation, sees_clients_exclude_each_other_at_one_server) {
     EXPECT_GT(acquired, 500U);
 }
 
-TEST(simulation, sees_them_not_to_where_a_script_overwrites) {
-    const with_breakage broken(breakage::acquire_overwrites);
+TEST(simulation, sees_them_not_to_where_a_script_takes_any_holder_for_ours) {
+    const with_breakage broken(breakage::any_holder_taken_for_ours);
     EXPECT_TRUE(run(two_clients_and_one_server(3)).found);
 }
 

@@ -1,5 +1,6 @@
 #include "sim/world/caller.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/release.hpp"
@@ -26,12 +27,13 @@ void caller::set_timer(core::duration in) {
                            process_.index(), static_cast<std::uint16_t>(index_), ++timer_);
 }
 
-void caller::think() {
+void caller::think(core::duration at_least) {
     state_ = state::thinking;
+    rests_ = at_least > core::duration{0};
     if (process_.in().healed() && satisfied_) return;
     const auto longest = process_.in().healed() ? core::duration{std::chrono::milliseconds(50)}
                                                 : process_.settings().longest_think;
-    set_timer(process_.chance().between(core::duration{0}, longest));
+    set_timer(process_.chance().between(at_least, std::max(at_least, longest)));
 }
 
 void caller::healed() {
@@ -40,7 +42,7 @@ void caller::healed() {
 }
 
 void caller::come_along() {
-    if (state_ != state::thinking || process_.in().healed()) return;
+    if (state_ != state::thinking || rests_ || process_.in().healed()) return;
     set_timer(process_.chance().between(core::duration{0}, std::chrono::milliseconds(5)));
 }
 
@@ -58,7 +60,7 @@ runtime::acquiring::request caller::draw_wish(core::time_point now) {
     const auto& settings = process_.settings();
     auto& chance = process_.chance();
     limited_ = !settings.renewing || chance.per_mille(100);
-    runtime::acquiring::request wish{.what = client_.plan_for(limited_)};
+    runtime::acquiring::request wish{.what = client_.plan_for(limited_, settings.is_fair(index_))};
     const bool hurried = settings.impatient && !process_.in().healed() && chance.coin();
     if (!hurried) return wish;
     const auto patience = chance.between(settings.shortest_wait, settings.longest_wait);
@@ -111,7 +113,8 @@ void caller::decided(runtime::acquiring& over) {
                                      .at = process_.now(),
                                      .deadline = process_.when(until),
                                      .stale = until <= client_.around().last_seen(),
-                                     .least = won.what().timing.min_validity});
+                                     .least = won.what().timing.min_validity,
+                                     .fair = won.what().fair});
         say("has the lock");
     }
     client_.engine()->end_unattended();
@@ -121,10 +124,13 @@ void caller::decided(runtime::acquiring& over) {
 void caller::answered() {
     process_.maybe_pause(network::pauses_per_write);  // before the caller's next line
     wish_.reset();
-    hold_ = std::exchange(result_, {}).won;
+    const auto result = std::exchange(result_, {});
+    hold_ = result.won;
     if (hold_) return work();
     say("does not get the lock");
-    think();
+    // An error that does not pass, such as a server that may not vote, comes at once.
+    constexpr core::duration after_error = std::chrono::milliseconds(50);
+    think(result.failed ? after_error : core::duration{0});
 }
 
 }  // namespace holdfast::sim

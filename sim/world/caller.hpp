@@ -60,7 +60,7 @@ class caller {
     };
 
     // Waiting.
-    void think();
+    void think(core::duration at_least = {});
     void ask();
     void cancel();
     void decided(runtime::acquiring& over);
@@ -88,6 +88,7 @@ class caller {
     checkers& checkers_;
     std::uint32_t index_;
     state state_ = state::thinking;
+    bool rests_ = false;       // after an error: does not come along with others
     std::uint32_t timer_ = 0;  // the latest
     bool satisfied_ = false;   // has had the lock since the faults ended
 

@@ -25,12 +25,13 @@ options options_for(const plan& settings, std::uint32_t client) {
     return made;
 }
 
-acquire_options wish_for(const plan& settings, bool limited) {
+acquire_options wish_for(const plan& settings, bool limited, bool fair) {
     acquire_options made;
     made.ttl = whole(settings.timing.ttl);
     made.renew = settings.renewing;
     if (limited && settings.renewing) made.max_hold = whole(settings.timing.ttl * 2);
     made.fencing = settings.fencing;
+    made.fair = fair;
     made.min_validity = whole(settings.timing.min_validity);
     made.loss_notice = whole(settings.notice);
     made.await_release = false;  // who wants to know what came of it asks
@@ -38,8 +39,9 @@ acquire_options wish_for(const plan& settings, bool limited) {
 }
 
 // Counters that are kept for less time than the library allows show what expires too early.
-runtime::plan_pointer plan_of(const runtime::engine& through, const plan& settings, bool limited) {
-    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited));
+runtime::plan_pointer plan_of(const runtime::engine& through, const plan& settings, bool limited,
+                              bool fair) {
+    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited, fair));
     std::const_pointer_cast<runtime::plan>(made)->retention = settings.fence_retention;
     return made;
 }
@@ -54,9 +56,12 @@ client::client(world& in, network& on, checkers& watched, fenced_register& share
       register_(shared),
       around_(std::make_shared<simulated_environment>(process_, on)),
       engine_(std::make_shared<runtime::engine>(around_, options_for(in.settings(), index))),
-      usual_(plan_of(*engine_, in.settings(), false)),
-      limited_(plan_of(*engine_, in.settings(), true)),
-      ready_(in.settings().nodes) {
+      ready_(in.settings().nodes),
+      able_since_(in.settings().nodes, instant::max()) {
+    const auto ways = in.settings().fair == fairness::nobody ? 2U : 4U;
+    for (unsigned way = 0; way < ways; ++way) {
+        plans_[way] = plan_of(*engine_, in.settings(), way % 2 == 1, way >= 2);
+    }
     for (std::uint32_t each = 0; each < in.settings().workers; ++each) {
         callers_.push_back(std::make_unique<caller>(*this, each));
     }
@@ -71,7 +76,13 @@ void client::start() {
     for (auto& each : callers_) each->start();
 }
 
+void client::crash() {
+    crashed_ = true;
+    checkers_.crashed(process_.index());
+}
+
 void client::healed() {
+    if (crashed_) return;
     for (auto& each : callers_) each->healed();
     settle();
 }
@@ -125,12 +136,12 @@ void client::gather() {
 }
 
 bool client::satisfied() const {
-    if (process_.settings().is_outsider(process_.index())) return true;
+    if (crashed_ || process_.settings().is_outsider(process_.index())) return true;
     return std::ranges::all_of(callers_, [](const auto& each) { return each->satisfied(); });
 }
 
 bool client::at_rest() {
-    if (process_.settings().is_outsider(process_.index())) return true;
+    if (crashed_ || process_.settings().is_outsider(process_.index())) return true;
     return std::ranges::all_of(callers_, [](const auto& each) { return each->at_rest(); }) &&
            std::ranges::none_of(around_->open_streams(),
                                 [](const stream* each) { return each->blocked(); });
@@ -142,12 +153,22 @@ void client::settle() {
         checkers_.nobody_asks(process_.index(), process_.now());
     }
     for (std::uint32_t n = 0; n < ready_.size(); ++n) {
-        const bool ready = engine_->node({static_cast<std::uint8_t>(n)}).ready();
+        auto& node = engine_->node({static_cast<std::uint8_t>(n)});
+        const bool ready = node.ready();
+        const bool fit = node.judge().at(process_.local()) == core::judge::standing::fit;
+        able_since_[n] = ready && fit ? std::min(able_since_[n], process_.now()) : instant::max();
         if (ready == ready_[n]) continue;
         ready_[n] = ready;
         network_.disturb(process_.index(), n, process_.now());
     }
     around_->driver().settle();
+}
+
+instant client::able_since(std::uint32_t server) {
+    if (crashed_ || process_.paused() || !in_order(server)) return instant::max();
+    if (able_since_[server] == instant::max()) return instant::max();
+    return std::max({able_since_[server], process_.paused_until(),
+                     network_.disturbed_at(process_.index(), server)});
 }
 
 bool client::in_order(std::uint32_t server) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -21,6 +22,9 @@ class client {
 
     void start();
     void healed();
+    /// Vanishes without a word: nothing happens to it any more.
+    void crash();
+    [[nodiscard]] bool crashed() const { return crashed_; }
 
     // Events, from the simulation. One that stands still gets them later.
     void looks(std::uint32_t generation);
@@ -35,8 +39,8 @@ class client {
     [[nodiscard]] checkers& watched() { return checkers_; }
     [[nodiscard]] const runtime::engine_pointer& engine() { return engine_; }
     [[nodiscard]] simulated_environment& around() { return *around_; }
-    [[nodiscard]] const runtime::plan_pointer& plan_for(bool limited) const {
-        return limited ? limited_ : usual_;
+    [[nodiscard]] const runtime::plan_pointer& plan_for(bool limited, bool fair) const {
+        return plans_[(limited ? 1U : 0U) + (fair ? 2U : 0U)];
     }
     void visit_register(holder_id who, core::fencing_token token) {
         register_.visit(who, token, process_.now(), process_.chance());
@@ -50,6 +54,9 @@ class client {
     /// Its connection to the server is ready, and both directions carry on: for the checkers' eyes.
     [[nodiscard]] bool in_order(std::uint32_t server);
 
+    /// Since when it could have asked the server at any time; instant::max(): it could not now.
+    [[nodiscard]] instant able_since(std::uint32_t server);
+
   private:
     void settle();
     void came_down(stream& which);
@@ -60,9 +67,10 @@ class client {
     fenced_register& register_;
     std::shared_ptr<simulated_environment> around_;
     runtime::engine_pointer engine_;
-    runtime::plan_pointer usual_;
-    runtime::plan_pointer limited_;
-    std::vector<bool> ready_;  // each node, when it was last looked at
+    std::array<runtime::plan_pointer, 4> plans_;
+    bool crashed_ = false;
+    std::vector<bool> ready_;          // each node, when it was last looked at
+    std::vector<instant> able_since_;  // the same
     std::vector<std::unique_ptr<caller>> callers_;
 };
 

@@ -36,9 +36,10 @@ enum class fault : std::uint8_t {
     permission,     // a server refuses one command for a while (NOPERM), in a handshake or later
     demotion,       // a node is a replica for a while, and in step by what was missing
     other_settings,  // a node restarts with other settings
+    client_crash,    // a client of the only server vanishes, in line or when it is granted the lock
 };
 
-inline constexpr std::size_t fault_count = 26;
+inline constexpr std::size_t fault_count = 27;
 
 std::string_view name_of(fault f);
 std::optional<fault> fault_named(std::string_view name);

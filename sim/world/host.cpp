@@ -108,6 +108,7 @@ void host::executed(const execution& what) {
         const auto by_byte = serving_->sent_down + serving_->outbox.size() + what.answer.size();
         checkers_.clocks().answered(client, index_, serving_->id(), departed_, by_byte);
     }
+    if (!doomed_.empty()) granted(what);
     const bool of_lock = !what.keys.empty() && what.keys.front() == lock_key;
     const auto* lock = of_lock ? server_.data().peek(lock_key, what.now) : nullptr;
     checkers_.executed({.server = index_,
@@ -118,15 +119,31 @@ void host::executed(const execution& what) {
                        what, lock != nullptr && lock->expires_at_ms == keyspace::no_expiry);
 }
 
+std::span<const std::string> host::queue() const {
+    const auto* const found = server_.data().peek(queue_key, wall());
+    if (found == nullptr) return {};
+    return found->items;
+}
+
+bool host::has_in_line(std::string_view owner) const {
+    return std::ranges::any_of(queue(),
+                               [&](const auto& each) { return owner_in_entry(each) == owner; });
+}
+
 // Without tracking there are two ways: a server that does not know RESP3, and a user who may not.
 std::string_view host::why_not(const asked_command& what) {
+    if (world_.settings().nodes == 1) {
+        checkers_.line().about_to_run(
+            queue(), [this](std::string_view channel) { return server_.has_receivers(channel); });
+    }
     if (serving_ != nullptr && !world_.settings().tracked(client_of(*serving_))) {
         const bool old = world_.settings().seed % 2 == 0;
         if (old && what.name == "hello") return "ERR unknown command 'HELLO'";
         if (what.name == "client|tracking") return refusals::not_permitted;
     }
-    const bool forbidden = world_.now() < forbidden_until_ && what.name == forbidden_;
-    return forbidden ? refusals::not_permitted : std::string_view{};
+    const bool uncalled = what.name == "subscribe" && serving_ != nullptr &&
+                          !world_.settings().may_subscribe(client_of(*serving_));
+    return uncalled || forbids(what.name) ? refusals::not_permitted : std::string_view{};
 }
 
 std::uint32_t host::client_of(const stream& which) const {
@@ -146,6 +163,19 @@ void host::greeted_by(std::uint32_t client) {
     const auto soon = lasts % (world_.settings().base_delay * 8);
     world_.schedule(world_.now() + soon, event::kind::fault_ends, incident);
     if (lasts.count() % 2 == 0) network_.cut(whom, index_, world_.now() + lasts, true, false);
+}
+
+// Whoever crashes now has been granted the lock, and cannot claim it.
+void host::granted(const execution& by) {
+    const bool changed = by.after != nullptr && (by.before == nullptr || *by.before != *by.after);
+    if (!changed || by.arguments.empty() || by.arguments.front() == *by.after) return;
+    const auto whose = checkers_.client_of(checkers_.owner_named(*by.after));
+    std::erase_if(doomed_, [&](const ambush& each) {
+        if (each.client != whose) return false;
+        const auto soon = each.lasts % (world_.settings().base_delay * 4);
+        world_.schedule(world_.now() + soon, event::kind::fault_ends, each.incident);
+        return true;
+    });
 }
 
 void host::enlist_by_hand(net::enlisting how) {

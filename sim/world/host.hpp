@@ -51,6 +51,11 @@ class host final : server_wire, server_listener {
     /// The client has to connect again; when it has greeted the server, the incident ends soon.
     void lie_in_wait_for(std::uint32_t client, std::uint32_t incident, core::duration lasts);
 
+    /// When the client is granted the lock by somebody else, the incident ends soon.
+    void await_grant_to(std::uint32_t client, std::uint32_t incident, core::duration lasts) {
+        doomed_.push_back({.client = client, .incident = incident, .lasts = lasts});
+    }
+
     [[nodiscard]] bool up() const { return server_.up(); }
     [[nodiscard]] bool stands_still() const { return world_.now() < still_until_; }
     [[nodiscard]] instant still_until() const { return still_until_; }
@@ -60,6 +65,14 @@ class host final : server_wire, server_listener {
     [[nodiscard]] owner_id owner();
     [[nodiscard]] bool holds_for(std::string_view owner, instant until);
     [[nodiscard]] bool has_lock() { return server_.data().peek(lock_key, wall()) != nullptr; }
+    /// Somebody stands in line here, or is thought to.
+    [[nodiscard]] bool has_queue() { return !queue().empty(); }
+    [[nodiscard]] bool has_in_line(std::string_view owner) const;
+    [[nodiscard]] std::span<const std::string> queue() const;
+    [[nodiscard]] const std::string* lock() const {
+        const auto* const found = server_.data().peek(lock_key, wall());
+        return found == nullptr ? nullptr : &found->text;
+    }
 
   private:
     void reply(connection to, std::string_view bytes) override { append(to, bytes, false); }
@@ -74,6 +87,10 @@ class host final : server_wire, server_listener {
     bool belongs_here(stream& by);
     [[nodiscard]] std::uint32_t client_of(const stream& which) const;
     void greeted_by(std::uint32_t client);
+    void granted(const execution& by);
+    [[nodiscard]] bool forbids(std::string_view command) const {
+        return world_.now() < forbidden_until_ && command == forbidden_;
+    }
     void keep_time();
     /// A crash loses the writes of the last second.
     [[nodiscard]] std::int64_t last_kept() const {
@@ -106,6 +123,7 @@ class host final : server_wire, server_listener {
         core::duration lasts{};
     };
     std::optional<ambush> ambush_{};
+    std::vector<ambush> doomed_;
     std::uint64_t served_ = 0;
 };
 

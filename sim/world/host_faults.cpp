@@ -1,10 +1,22 @@
 // What goes wrong on a server's machine: the other half of `sim/world/host.hpp`.
 
+#include <algorithm>
 #include <array>
 
+#include "sim/server/refusals.hpp"
 #include "sim/world/host.hpp"
 
 namespace holdfast::sim {
+namespace {
+
+// What scripts call.
+bool is_of_the_queue(std::string_view command) {
+    constexpr std::array<std::string_view, 6> all{"publish", "rpush", "lpop",
+                                                  "lrem",    "llen",  "lpos"};
+    return std::ranges::find(all, command) != all.end();
+}
+
+}  // namespace
 
 void host::vouch() {
     server_.data().stamp(last_kept());
@@ -41,6 +53,7 @@ server_settings host::draw_settings() {
 void host::heal() {
     recover();
     forbidden_until_ = {};
+    server_.refuse_in_scripts({});
     if (server_.present_life().is_replica()) promote();
     if (up() && server_.settings().eviction_policy != "noeviction") crash(server::memory::full);
     restart();
@@ -49,7 +62,9 @@ void host::heal() {
 void host::stand_still(instant until) {
     if (stands_still()) return;  // what waits for its end is in line already
     still_until_ = until;
-    network_.disturb_server(index_, until);
+    // A release that nobody awaits any more is repeated after pauses, which have grown meanwhile.
+    const auto grown = std::min<core::duration>(longest_pause, (until - world_.now()) * 2);
+    network_.disturb_server(index_, until + grown);
 }
 
 void host::jump(core::duration by) {
@@ -112,6 +127,13 @@ void host::recover() {
 void host::forbid(std::string_view command, instant until) {
     forbidden_ = command;
     forbidden_until_ = until;
+    if (is_of_the_queue(command)) {
+        server_.refuse_in_scripts([this](const asked_command& what) {
+            const bool forbidden = forbids(what.name) && is_of_the_queue(what.name);
+            return forbidden ? refusals::not_permitted_in_script : std::string_view{};
+        });
+        checkers_.line().hinder(until);
+    }
     network_.disturb_server(index_, until + longest_pause);
 }
 

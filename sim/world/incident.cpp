@@ -6,11 +6,12 @@
 namespace holdfast::sim {
 
 std::span<const fault> kinds_of_incidents() {
-    static constexpr std::array all{
-        fault::partition,   fault::deafness,     fault::crash_full,   fault::crash_partial,
-        fault::crash_empty, fault::node_pause,   fault::client_pause, fault::wall_jump,
-        fault::flushall,    fault::script_flush, fault::resync,       fault::refusal,
-        fault::key_deleted, fault::client_kill,  fault::permission,   fault::demotion};
+    static constexpr std::array all{fault::partition,     fault::deafness,    fault::crash_full,
+                                    fault::crash_partial, fault::crash_empty, fault::node_pause,
+                                    fault::client_pause,  fault::wall_jump,   fault::flushall,
+                                    fault::script_flush,  fault::resync,      fault::refusal,
+                                    fault::key_deleted,   fault::client_kill, fault::permission,
+                                    fault::demotion,      fault::client_crash};
     return all;
 }
 

@@ -10,7 +10,10 @@ constexpr unsigned most_pieces = 5;
 
 }  // namespace
 
-network::network(world& in) : world_(in), chance_(random(in.settings().seed).split(2)) {
+network::network(world& in)
+    : world_(in),
+      chance_(random(in.settings().seed).split(2)),
+      noticing_(random(in.settings().seed).split(7)) {
     streams_.reserve(64);
 }
 
@@ -101,9 +104,15 @@ void network::close_down(stream& which) {
     if (trip.arrives) tell_broken(which, trip.at);
 }
 
+// A server that does not hear of it keeps what the connection has subscribed to, and counts it
+// among those whom a message has reached.
 void network::break_connection(stream& which) {
     which.silent_up = which.silent_down = true;
-    tell_broken(which, world_.now() + draw_delay(which));
+    const auto heard = world_.now() + draw_delay(which);
+    tell_broken(which, heard);
+    if (which.session == 0 || !noticing_.coin()) return;
+    which.last_up = std::max(heard, which.last_up + core::duration{1});
+    world_.schedule(which.last_up, event::kind::close_arrives, which.id());
 }
 
 void network::tell_broken(stream& which, instant at) {

@@ -55,7 +55,8 @@ class network {
     void carry_down(stream& which, std::string_view bytes, bool with_push);
     void close_down(stream& which);
 
-    /// It breaks, for no reason of either end; the client hears of it after the usual delay.
+    /// It breaks, for no reason of either end; the client hears of it after the usual delay. Every
+    /// other time the server does, too, behind what is under way to it; otherwise it never does.
     void break_connection(stream& which);
     void break_between(std::uint32_t client, std::uint32_t server);
     /// The server went away: all of its connections break.
@@ -98,6 +99,7 @@ class network {
     world& world_;
     network_listener* listener_ = nullptr;
     random chance_;
+    random noticing_;
     std::vector<std::shared_ptr<stream>> streams_;
     per_pair<instant> cut_up_{};
     per_pair<instant> cut_down_{};

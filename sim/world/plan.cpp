@@ -18,7 +18,8 @@ fault_set draw_faults(random& chance) {
     const auto wanted = static_cast<unsigned>(chance.between(30, 600));
     for (std::size_t i = 0; i < fault_count; ++i) {
         const auto each = static_cast<fault>(i);
-        if (each == fault::key_deleted) continue;  // T1 assumes that nobody does
+        if (each == fault::key_deleted) continue;   // T1 assumes that nobody does
+        if (each == fault::client_crash) continue;  // draw_line()
         if (chance.per_mille(wanted)) chosen.insert(each);
     }
     return chosen;
@@ -166,6 +167,28 @@ void draw_outsider(plan& p, random& chance) {
     p.faults.erase(fault::flushall);
 }
 
+// The queue of the only server. Who crashes is one more than there would be, so that as many are
+// left; and the lock is deleted by hand while somebody stands in line for longer than a moment.
+void draw_fairness(plan& p, random& chance) {
+    constexpr std::array choices{fairness::some, fairness::everybody};
+    if (!chance.per_mille(300)) return;
+    p.fair = choices[chance.below(choices.size())];
+    if (chance.coin()) p.workers = std::max<std::size_t>(p.workers, 2 + chance.below(2));
+}
+
+void draw_line(plan& p, fault_set allowed, random& chance) {
+    if (chance.per_mille(250)) p.uncalled = static_cast<unsigned>(chance.below(8));
+    const auto mortals = chance.per_mille(300) ? 1 + chance.below(2) : 0;
+    p.mortals = mortals;
+    p.clients += mortals;
+    if (mortals > 0) p.faults.insert(fault::client_crash);
+    if (chance.per_mille(100)) {
+        p.deletions = static_cast<unsigned>(chance.between(2, 6));
+        p.faults.insert(fault::key_deleted);
+    }
+    p.faults = p.faults & allowed;
+}
+
 // Small jumps are within the assumptions if the lock-delay covers all of them together.
 void tame_jumps(plan& p, random& chance) {
     if (chance.coin() || p.timing.guard_time == core::duration{0}) return;
@@ -203,6 +226,7 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     auto more = random(seed).split(4);
     auto still_more = random(seed).split(5);
     auto yet_more = random(seed).split(6);
+    auto in_line = random(seed).split(8);
     const bool young = more.per_mille(young_counters_per_mille);
     const bool busy = !young && still_more.per_mille(hand_offs_per_mille);
     const bool interrupted = !young && !busy && yet_more.per_mille(interrupts_per_mille);
@@ -210,6 +234,7 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     if (young) p.faults = p.faults | faults_of_young_counters();
     if (busy) p.faults.insert(fault::key_deleted);
     if (interrupted) p.faults = faults_of_interrupts(p.faults);
+    const bool calm = p.faults.empty();
     p.faults = p.faults & allowed;
     draw_settings(p, chance);
     draw_timing(p, chance);
@@ -219,6 +244,9 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     if (young) draw_young_counters(p, more);
     if (busy) draw_hand_offs(p, still_more);
     if (interrupted) draw_interrupts(p, yet_more);
+    if (p.nodes == 1) draw_fairness(p, in_line);
+    const bool usual = !young && !busy && !interrupted && !calm;
+    if (p.nodes == 1 && usual) draw_line(p, allowed, in_line);
     if (yet_more.per_mille(outsiders_per_mille)) draw_outsider(p, yet_more);
     drop_unused_sizes(p);
     round_up(p);
@@ -277,8 +305,10 @@ core::duration plan::recovery_bound() const {
     return forgotten + held + turns + longest_journey() * 2 + longest_outage + seconds(20);
 }
 
+// Who has left the line, which the only server has not heard, may yet be granted the lock there.
 core::duration plan::orphan_bound() const {
-    return timing.ttl + timing.ttl / 20 + longest_journey() * 2 + total_jumps(*this) +
+    const auto in_line = nodes == 1 ? seconds(12) : seconds(0);
+    return in_line + timing.ttl + timing.ttl / 20 + longest_journey() * 2 + total_jumps(*this) +
            longest_outage + seconds(1);
 }
 
@@ -293,8 +323,12 @@ std::string plan::to_string() const {
         << (fencing ? ", fencing" : ", no fencing")
         << (restart_guard ? ", restart guard" : ", no restart guard")
         << (tracking ? ", tracking" : ", polling") << (renewing ? ", renewing" : ", fixed lease")
-        << (impatient ? ", impatient" : "") << (crowds ? ", crowds" : "")
-        << (interrupts ? ", interrupts" : "") << (outsider != outsider::none ? ", an outsider" : "")
+        << (fair == fairness::nobody ? ""
+            : fair == fairness::some ? ", some fair"
+                                     : ", fair")
+        << (uncalled != 0 ? ", some not called" : "") << (impatient ? ", impatient" : "")
+        << (crowds ? ", crowds" : "") << (interrupts ? ", interrupts" : "")
+        << (outsider != outsider::none ? ", an outsider" : "")
         << "\n  faults: " << faults.to_string()
         << "\n  checked: " << (promises_exclusion() ? "exclusion, " : "")
         << (promises_token_order() ? "token order, " : "")

@@ -20,6 +20,9 @@ enum class outsider : std::uint8_t {
     other_max_ttl,  // not the one that the others agreed on
 };
 
+/// Whose callers stand in line at the only server one by one.
+enum class fairness : std::uint8_t { nobody, some, everybody };
+
 struct plan {
     std::uint64_t seed = 0;
     fault_set faults{};
@@ -28,6 +31,9 @@ struct plan {
     std::size_t clients = 3;  // the outsider is the last of them
     sim::outsider outsider = sim::outsider::none;
     std::size_t workers = 1;  // per client
+    std::size_t mortals = 0;  // of the clients, the last before the outsider: they may crash
+    unsigned uncalled = 0;    // a bit for each client that may never subscribe
+    fairness fair = fairness::nobody;
     bool fencing = true;
     bool restart_guard = true;
     bool onlookers = false;  // a client without the guard is the first to meet a restarted node
@@ -67,6 +73,15 @@ struct plan {
 
     [[nodiscard]] bool is_outsider(std::size_t client) const {
         return outsider != sim::outsider::none && client + 1 == clients;
+    }
+    [[nodiscard]] std::size_t first_mortal() const {
+        return clients - mortals - (outsider != sim::outsider::none ? 1 : 0);
+    }
+    [[nodiscard]] bool may_subscribe(std::size_t client) const {
+        return (uncalled >> client & 1U) == 0;
+    }
+    [[nodiscard]] bool is_fair(std::size_t caller) const {
+        return fair == fairness::everybody || (fair == fairness::some && caller % 2 == 0);
     }
     [[nodiscard]] bool tracked(std::size_t client) const {
         return tracking && !(is_outsider(client) && outsider == sim::outsider::untracked);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kinds/calls.hpp"
+
 namespace holdfast::sim {
 namespace {
 
@@ -51,9 +53,15 @@ void simulation::plan_incidents() {
         if (!settings_.has(what)) continue;
         auto chance = random(settings_.seed).split(200 + static_cast<unsigned>(what));
         const bool by_hand = what == fault::key_deleted;
-        const auto often = by_hand ? settings_.deletions : settings_.events_per_fault;
+        const bool of_mortals = what == fault::client_crash;
+        const auto often = by_hand      ? settings_.deletions
+                           : of_mortals ? static_cast<unsigned>(settings_.mortals)
+                                        : settings_.events_per_fault;
         for (unsigned i = 0; i < often; ++i) {
             incidents_.push_back(draw_incident(what, settings_, chance));
+            if (of_mortals) {
+                incidents_.back().client = static_cast<std::uint32_t>(settings_.first_mortal() + i);
+            }
             const auto index = static_cast<std::uint32_t>(incidents_.size() - 1);
             world_.schedule(incidents_.back().at, event::kind::fault_begins, index);
         }
@@ -62,6 +70,7 @@ void simulation::plan_incidents() {
 
 outcome simulation::run() {
     world_.schedule(settings_.length, event::kind::heal, 0);
+    if (settings_.nodes == 1) world_.schedule(line_pace::every, event::kind::line_looked_at, 0);
     for (auto& each : clients_) each->start();
     while (!done_ && !world_.idle() && !checkers_.found()) {
         dispatch(world_.next());
@@ -97,6 +106,7 @@ void simulation::dispatch(const event& e) {
         case event::kind::register_read: return register_.read(e.subject);
         case event::kind::register_write: return register_.write(e.subject);
         case event::kind::inspect: return inspect(e.subject);
+        case event::kind::line_looked_at: return look_at_line();
         case event::kind::heal: return heal();
         case event::kind::give_up: return give_up();
         case event::kind::close: return close();
@@ -124,6 +134,7 @@ bool simulation::concerns_client(event::kind what) const {
 // So does a process.
 void simulation::at_client(const event& e) {
     auto& at = *clients_[concerns_client(e.what) ? e.subject : network_.at(e.subject).of().index()];
+    if (at.crashed()) return;
     if (at.self().paused()) {
         return world_.schedule(at.self().paused_until(), e.what, e.subject, e.slot, e.generation);
     }
@@ -166,11 +177,44 @@ std::size_t simulation::backing(std::string_view owner, instant until) const {
 void simulation::inspect(owner_id who) {
     auto& of = *clients_[checkers_.client_of(who)];
     for (std::uint32_t i = 0; i < settings_.nodes; ++i) {
-        if (hosts_[i]->owner() != who) continue;
+        const bool holds = hosts_[i]->owner() == who;
+        const bool waits = hosts_[i]->has_in_line(checkers_.name_of(who));
+        if (!holds && !waits) continue;
         const bool fit =
             of.in_order(i) && !of.self().paused_between(checkers_.over_since(who), world_.now());
-        checkers_.found_at(i, who, fit);
+        if (holds) checkers_.found_at(i, who, fit);
+        if (waits) checkers_.found_in_line(i, who, fit);
     }
+}
+
+// Who is over, or has crashed, is not expected to do anything.
+line_pace::sight simulation::sight() {
+    const auto client_of = [this](std::string_view owner) -> client* {
+        const auto who = checkers_.owner_named(owner);
+        const bool wanted = who != 0 && checkers_.is_wanted(who);
+        return wanted ? clients_[checkers_.client_of(who)].get() : nullptr;
+    };
+    auto& at = *hosts_.front();
+    return {.lock = at.lock(),
+            .queue = at.queue(),
+            .able_since =
+                [client_of](std::string_view owner) {
+                    auto* const whose = client_of(owner);
+                    return whose != nullptr ? whose->able_since(0) : instant::max();
+                },
+            .is_told =
+                [this, client_of](std::string_view owner) {
+                    auto* const whose = client_of(owner);
+                    return whose != nullptr && settings_.tracked(whose->self().index()) &&
+                           !world_.faulty(fault::deaf_tracking);
+                }};
+}
+
+void simulation::look_at_line() {
+    world_.schedule(world_.now() + line_pace::every, event::kind::line_looked_at, 0);
+    auto& at = *hosts_.front();
+    if (!at.up() || at.stands_still()) return checkers_.pace().forget();
+    checkers_.pace().look(sight(), checkers_);
 }
 
 void simulation::heal() {
@@ -179,7 +223,10 @@ void simulation::heal() {
     network_.mend();
     for (auto& each : hosts_) each->heal();
     for (auto& each : clients_) each->healed();
-    world_.schedule(world_.now() + settings_.recovery_bound(), event::kind::give_up, 0);
+    // Everybody in line who is gone, and cannot be called, is granted the lock all the same.
+    const auto in_line = static_cast<std::int64_t>(hosts_.front()->queue().size());
+    world_.schedule(world_.now() + settings_.recovery_bound() + kinds::granted_for * in_line,
+                    event::kind::give_up, 0);
 }
 
 bool simulation::satisfied() const {
@@ -199,6 +246,7 @@ void simulation::look_whether_done() {
 bool simulation::nothing_left() {
     return std::ranges::all_of(clients_, [](const auto& each) { return each->at_rest(); }) &&
            std::ranges::none_of(hosts_, [](const auto& each) { return each->has_lock(); }) &&
+           std::ranges::none_of(hosts_, [](const auto& each) { return each->has_queue(); }) &&
            network_.nothing_goes_up();
 }
 
@@ -228,6 +276,8 @@ void simulation::close() {
     for (auto& each : hosts_) {
         const auto who = each->owner();
         if (who != 0 && checkers_.over_since(who) < world_.now()) inspect(who);
+        if (each->has_queue())
+            checkers_.report(rule::orphan, "somebody who is gone stands in line");
     }
     end_story();
 }

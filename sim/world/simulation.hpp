@@ -44,7 +44,10 @@ class simulation final : network_listener, key_watch {
     void begin_at(host& at, const incident& what);
     void end(const incident& what);
     void part(const incident& what);
+    void crash(client& whom);
     void inspect(owner_id who);
+    void look_at_line();
+    [[nodiscard]] line_pace::sight sight();
     void look_whether_done();
     void end_story();
     void heal();

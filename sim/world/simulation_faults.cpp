@@ -12,10 +12,29 @@ using condition = server::condition;
 constexpr std::array illnesses{condition::loading, condition::busy, condition::out_of_memory,
                                condition::cannot_persist};
 
-// Commands of the handshake and later ones.
-constexpr std::array<std::string_view, 10> commands{
-    "hello", "client|setname", "client|tracking", "info", "script|load", "eval", "evalsha",
-    "set",   "time",           "client|caching"};
+// Commands of the handshake and later ones; the last are of the queue that an only server has.
+constexpr std::array<std::string_view, 17> commands{"hello",
+                                                    "client|setname",
+                                                    "client|tracking",
+                                                    "info",
+                                                    "script|load",
+                                                    "eval",
+                                                    "evalsha",
+                                                    "set",
+                                                    "time",
+                                                    "client|caching",
+                                                    "subscribe",
+                                                    "publish",
+                                                    "rpush",
+                                                    "lpop",
+                                                    "lrem",
+                                                    "llen",
+                                                    "lpos"};
+constexpr std::size_t commands_of_quorums = 10;
+
+std::string_view command_for(const plan& settings, std::uint32_t variety) {
+    return commands[variety % (settings.nodes == 1 ? commands.size() : commands_of_quorums)];
+}
 
 // Where a server may lose its last writes, T2 assumes that it may be asked for its life, and tells
 // when it is emptied. A guarded client asks for no vote otherwise.
@@ -35,7 +54,12 @@ void simulation::begin(const incident& what) {
         case fault::client_pause:
             if (clients_[what.client]->self().paused()) return;
             return clients_[what.client]->self().pause(what.lasts);
+        case fault::client_crash:
+            if (what.variety % 2 == 0) return crash(*clients_[what.client]);
+            return hosts_.front()->await_grant_to(
+                what.client, static_cast<std::uint32_t>(&what - incidents_.data()), what.lasts);
         case fault::key_deleted:
+            if (settings_.nodes == 1) checkers_.pace().deleted(sight());
             for (auto& each : hosts_) each->delete_lock();
             return;
         default: return begin_at(*hosts_[what.server], what);
@@ -62,7 +86,7 @@ void simulation::begin_at(host& at, const incident& what) {
         case fault::script_flush: return at.flush_scripts();
         case fault::client_kill: return at.kill_connections();
         case fault::permission: {
-            const auto command = commands[what.variety % commands.size()];
+            const auto command = command_for(settings_, what.variety);
             if (is_assumed_to_be_permitted(settings_, command)) return;
             return at.forbid(command, until);
         }
@@ -85,8 +109,10 @@ void simulation::begin_at(host& at, const incident& what) {
 void simulation::end(const incident& what) {
     const bool lay_in_wait =
         settings_.interrupts && (what.what == fault::flushall || what.what == fault::resync);
-    if (lay_in_wait && world_.healed()) return;
-    say(what, lay_in_wait ? "happens" : "ends");
+    const bool crashes = what.what == fault::client_crash;
+    if ((lay_in_wait || crashes) && world_.healed()) return;
+    say(what, lay_in_wait || crashes ? "happens" : "ends");
+    if (crashes) return crash(*clients_[what.client]);
     auto& at = *hosts_[what.server];
     switch (what.what) {
         case fault::refusal: return at.recover();
@@ -95,6 +121,15 @@ void simulation::end(const incident& what) {
             return settings_.interrupts ? at.demote(true, world_.now()) : at.promote();
         case fault::demotion: return at.promote();
         default: return at.restart();
+    }
+}
+
+// Of its connections the server hears the end, or does not.
+void simulation::crash(client& whom) {
+    if (whom.crashed()) return;
+    whom.crash();
+    for (std::uint32_t s = 0; s < settings_.nodes; ++s) {
+        network_.break_between(whom.self().index(), s);
     }
 }
 

@@ -31,6 +31,7 @@ struct event {
         register_read,    // `subject`: visit
         register_write,   // the same
         inspect,          // `subject`: owner; has its attempt left a key behind?
+        line_looked_at,   // what is the only server's queue waiting for?
         heal,             // no more faults from here on
         give_up,          // the time for recovery is over
         close,            // the end

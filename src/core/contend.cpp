@@ -32,25 +32,18 @@ contend::decision contend::step(const event& happened, time_point now, std::uint
     return std::visit([&](const auto& e) { return on(e, now, chance); }, happened);
 }
 
-contend::decision contend::on(const turn& ours, time_point now, std::uint64_t chance) {
-    others_ = ours.others;
+contend::decision contend::on(const turn& ours, time_point now, std::uint64_t) {
     listens_ = listens_ || (ours.others.known && config_.waits);
+    answered_ = answered_ || (ours.stood_behind && ours.others.known);
     spread_ = std::max(spread_, ours.others.spread);
     if (state_ == state::attempting) {
         notified_by_ =
             node_set::first(config_.nodes);  // the running attempt may have come too early
         return {.wake_at = config_.give_up_at};
     }
-    const auto pause = giving_way(ours, chance);
-    if (pause == duration{0} || now + pause >= config_.give_up_at) return attempt();
+    if (ours.pause == duration{0} || now + ours.pause >= config_.give_up_at) return attempt();
     stepping_back_ = true;
-    return sleep_until(now + pause);
-}
-
-duration contend::giving_way(const turn& ours, std::uint64_t chance) const {
-    const bool gives_way = config_.nodes == 1 && ours.others.known && ours.head_start > duration{0};
-    if (!gives_way) return ours.pause;
-    return std::max(ours.pause, ours.head_start + while_away(spread_, chance));
+    return sleep_until(now + ours.pause);
 }
 
 contend::decision contend::on(const attempted& answer, time_point now, std::uint64_t chance) {
@@ -78,10 +71,7 @@ contend::decision contend::on(const notified& answer, time_point now, std::uint6
     notified_by_.insert(answer.node);
     if (state_ == state::attempting) return {.wake_at = config_.give_up_at};
     if (stepping_back_) return sleep_until(wake_at_);
-    if (notified_by_.size() >= majority(config_.nodes)) {
-        brisk_ = now - listening_since_ < contention::longest;
-        return attempt_apart(now, chance);
-    }
+    if (notified_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
     if (spread_ != duration{0})
         return sleep_until(wake_at_);  // a split vote's remains, most likely
     return sleep_until(
@@ -104,17 +94,14 @@ contend::decision contend::attempt() {
     ++attempts_;
     notified_by_ = {};
     stepping_back_ = false;
-    raced_ = racing_;
-    racing_ = false;
-    const bool listens = listens_ && !in_brisk_race();
+    const bool listens = listens_ && config_.nodes > 1;
     return {.what = action::attempt, .wake_at = config_.give_up_at, .listens = listens};
 }
 
-// All who wait are notified at the same moment. Where that has split the vote before, chance parts
-// them. The vote of one node goes to the first who asks.
+// All who wait at a quorum are notified at the same moment. Where that has split the vote before,
+// chance parts them.
 contend::decision contend::attempt_apart(time_point now, std::uint64_t chance) {
-    racing_ = true;
-    if (config_.nodes == 1 || spread_ == duration{0}) return attempt();
+    if (spread_ == duration{0}) return attempt();
     stepping_back_ = true;
     return sleep_until(now + fraction_of(spread_, chance));
 }
@@ -140,15 +127,15 @@ contend::decision contend::after_contention(const denial_summary& other, time_po
     last_ = acquire::verdict::contended;
     out_since_ = never;
     if (!config_.waits || now >= config_.give_up_at) return finish(last_);
+    if (config_.nodes == 1) {
+        if (!notified_by_.empty()) return attempt();  // the answer may be older than that
+        return sleep_until(next_look_in_line(other, now, chance));
+    }
     const bool listened = std::exchange(listens_, true);
     if (other.split) return step_back(now, chance);
     if (!listened) return attempt();
-    if (config_.nodes > 1) {
-        spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
-    }
+    spread_ = spread_ <= shortest_spread ? duration{0} : spread_ - spread_ / 8;
     if (notified_by_.size() >= majority(config_.nodes)) return attempt_apart(now, chance);
-    if (in_brisk_race()) return stay_away(now, chance);
-    listening_since_ = now;
     return sleep_until(next_look(other, now, chance));
 }
 
@@ -156,18 +143,6 @@ contend::decision contend::step_back(time_point now, std::uint64_t chance) {
     stepping_back_ = true;
     spread_ = std::clamp(spread_ * 2, shortest_spread, longest_spread);
     return sleep_until(now + spread_ / 2 + fraction_of(spread_ / 2, chance));
-}
-
-contend::decision contend::stay_away(time_point now, std::uint64_t chance) {
-    stepping_back_ = true;
-    spread_ = wider(spread_);
-    return sleep_until(now + while_away(spread_, chance));
-}
-
-contention contend::met(const grant& gained) const {
-    const bool denied = attempts_ > 1;
-    if (config_.nodes > 1) return {.known = denied, .spread = spread_ / 2};
-    return others_.after({.denied = denied, .raced = raced_, .spread = spread_, .gained = gained});
 }
 
 contend::decision contend::after_outage(const attempted& answer, time_point now,
@@ -181,6 +156,21 @@ contend::decision contend::after_outage(const attempted& answer, time_point now,
     const auto patience_ends = after(out_since_, config_.patience);
     if (now >= patience_ends) return finish(last_);
     return sleep_until(std::min(now + delay_.next(chance), patience_ends));
+}
+
+// Called: sleep until then, with a net below in case the call is lost; who is first in line takes
+// over when the lease runs out. Not called: poll, less and less often.
+time_point contend::next_look_in_line(const denial_summary& other, time_point now,
+                                      std::uint64_t chance) {
+    const bool called = other.place > 0 && other.called;
+    const auto behind = static_cast<std::int64_t>(std::max<std::size_t>(other.place, 1) - 1);
+    const auto look = called
+                          ? look_every - fraction_of(look_every / 8, chance) + look_later * behind
+                          : delay_.next(chance);
+    if (called) delay_.reset();
+    if (other.remaining < duration{0}) return now + look;
+    const auto expiry = other.remaining + expiry_slack + fraction_of(expiry_jitter, chance);
+    return now + std::min(look, expiry + expiry_later * behind);
 }
 
 // Notified: sleep until the lease would run out, with a net below in case the word is lost.

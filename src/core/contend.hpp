@@ -21,7 +21,7 @@
 ///
 ///                idle            attempting              waiting             done
 ///   turn         attempt, after  remember                attempt, after      ignored
-///                giving way                              giving way
+///                a gap (N > 1)                           a gap (N > 1)
 ///   attempted    asserted        hold, wait or give up   asserted            ignored: cancelled
 ///   handed off   done: held      asserted                done: held          ignored
 ///   notified     ignored: the    remember: the answer    attempt, or soon    ignored
@@ -31,20 +31,19 @@
 ///   cancelled    done            done; the caller        done                ignored
 ///                                cancels the acquire
 ///
-/// Asking to be notified costs the server something, so the first attempt does not. Once it was
-/// denied in vain, the next one follows at once and asks; where others are known, the first one
-/// does.
+/// One voter has a queue: who is denied stands in line there, is called when the lock was granted
+/// to it, and then asks once more, to claim it. Once a second it looks whether a call was lost; who
+/// is first in line looks when the holder's lease ends, too. Who cannot be called polls.
 ///
-/// All who wait at one server are notified of a release at the same moment, and most of them ask in
-/// vain. So who lost such a race stays away for a while, without being notified of anything, and
-/// comes back as one who asks for the first time. Where the lock is held for long that would only
-/// be one more attempt, and it goes on waiting to be notified. Nobody stays away for much longer
-/// than contention::longest.
+/// Several voters have no common order. Asking them to be notified costs something, so the first
+/// attempt does not. Once it was denied in vain, the next one follows at once and asks; where
+/// others are known, the first one does.
 ///
 /// A server that is emptied while it is asked grants nothing that counts. It is asked once more at
 /// once, also for who does not wait.
 ///
-/// Giving up reports what the last attempt met; unreachable, if the first has not been answered.
+/// Giving up reports what the last attempt met; unreachable, if the first has not been answered,
+/// and nobody of this client was denied while we stood behind it.
 ///
 /// `chance` is 64 random bits, fresh for every call.
 namespace holdfast::core {
@@ -54,6 +53,8 @@ struct denial_summary {
     duration remaining{-1};  // of its lease; negative: not known, or no expiry
     bool tracked = false;    // we will be notified when the key goes away
     bool split = false;      // nobody can have a majority: all who tried are stepping back
+    std::size_t place = 0;   // in line at the only voter; 0: in none
+    bool called = false;     // and we will be called when it is our turn
     friend bool operator==(const denial_summary&, const denial_summary&) = default;
 };
 
@@ -87,9 +88,9 @@ class contend {
 
     struct turn {
         contention others{};
-        duration pause{0};       // in which they may go first
-        duration head_start{0};  // what they need for that; zero unless we have just had the lock
-    };                           // nobody of this process stands before us, and none holds the key
+        duration pause{0};  // in which they may go first
+        bool stood_behind = false;
+    };  // nobody of this process stands before us, and none holds the key
     struct attempted {
         acquire::verdict how;
         denial_summary other{};
@@ -98,7 +99,7 @@ class contend {
     };
     struct notified {
         node_index node;
-    };                     // the key went away or changed there
+    };                     // the key went away or changed there, or was granted to us
     struct handed_off {};  // the lease of somebody in this process, who let go
     struct tick {};
     struct cancelled {};
@@ -109,7 +110,7 @@ class contend {
     struct decision {
         action what = action::none;
         time_point wake_at = never;  // send a tick then
-        bool listens = false;        // the attempt asks to be notified when the key goes away
+        bool listens = false;  // the attempt asks a quorum to notify us when the key goes away
         friend bool operator==(const decision&, const decision&) = default;
     };
 
@@ -121,7 +122,7 @@ class contend {
     [[nodiscard]] acquire::verdict outcome() const { return outcome_; }
 
     /// What to remember of it for the next caller. REQUIRES: it got the lock from the servers.
-    [[nodiscard]] contention met(const grant& gained) const;
+    [[nodiscard]] contention met() const { return {.known = attempts_ > 1, .spread = spread_ / 2}; }
 
   private:
     decision on(const turn& answer, time_point now, std::uint64_t chance);
@@ -134,23 +135,22 @@ class contend {
     decision attempt();
     decision attempt_apart(time_point now, std::uint64_t chance);
     decision step_back(time_point now, std::uint64_t chance);
-    decision stay_away(time_point now, std::uint64_t chance);
     decision finish(acquire::verdict how);
     decision sleep_until(time_point when);
     decision after_contention(const denial_summary& other, time_point now, std::uint64_t chance);
     decision after_outage(const attempted& answer, time_point now, std::uint64_t chance);
-    [[nodiscard]] duration giving_way(const turn& ours, std::uint64_t chance) const;
-    [[nodiscard]] bool in_brisk_race() const { return config_.nodes == 1 && raced_ && brisk_; }
     [[nodiscard]] bool unanswered() const { return state_ == state::attempting && !answered_; }
     [[nodiscard]] time_point next_look(const denial_summary& other, time_point now,
                                        std::uint64_t chance);
+    [[nodiscard]] time_point next_look_in_line(const denial_summary& other, time_point now,
+                                               std::uint64_t chance);
 
     config config_;
     state state_ = state::idle;
     acquire::verdict outcome_ = acquire::verdict::none;
     acquire::verdict last_ = acquire::verdict::contended;  // what giving up now would report
     unsigned attempts_ = 0;
-    bool answered_ = false;  // some attempt has been decided
+    bool answered_ = false;  // some attempt has been decided, or one of those we stood behind was
     bool repeated_ = false;  // an attempt, because the server was emptied
     bool listens_ = false;
     backoff delay_;
@@ -159,11 +159,6 @@ class contend {
     node_set notified_by_{};      // since the last attempt began
     bool stepping_back_ = false;  // chance alone decides when the next attempt begins
     duration spread_{0};          // over how long contenders part; zero: there was no need yet
-    bool racing_ = false;         // the next attempt begins because the key went away
-    bool raced_ = false;          // the last one did
-    bool brisk_ = false;          // the key went away soon after we asked to be notified
-    time_point listening_since_{};
-    contention others_{};  // as they were remembered
 };
 
 }  // namespace holdfast::core

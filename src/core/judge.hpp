@@ -58,6 +58,7 @@ struct enlistment {
     duration quarantine{};    // that is left; zero: none
     std::uint64_t floor = 0;  // no fencing token of an earlier life reaches it
     duration max_ttl{};       // that guarded clients agreed on; zero: there are none
+    std::uint64_t time = 0;   // by the server's clock, in microseconds
     bool agreed = true;       // that max_ttl is ours
     bool begun = false;       // the quarantine, just now
     friend bool operator==(const enlistment&, const enlistment&) = default;

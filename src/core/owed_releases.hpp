@@ -21,6 +21,9 @@ namespace holdfast::core {
 ///   due        after a reconnect, or a pause: what to send now; what has outlived itself is
 ///   dropped
 ///
+/// Beyond `most_per_node` the one is dropped whose key is gone soonest by itself: who has left a
+/// line is owed longest, because its entry does not go away while others wait.
+///
 /// `Release` names one: whatever the driver needs to send it again, comparable.
 template <typename Release>
 class owed_releases {
@@ -38,7 +41,7 @@ class owed_releases {
         if (known != newest) {
             debts.erase(known);
         } else if (debts.size() > most_per_node) {
-            debts.erase(debts.begin());
+            debts.erase(std::ranges::min_element(debts, {}, &debt::until));
         }
     }
     void owe(node_index node, Release what, time_point until) {

@@ -53,7 +53,7 @@ inline constexpr std::uint32_t most_holders = 16;
 inline constexpr duration window = milliseconds(20);
 }  // namespace hand_off
 
-/// core::yield_policy: how a process leaves gaps to others.
+/// core::yield_policy: how a process leaves gaps to others, with several voters.
 namespace yielding {
 // How long it may have had the lock before it does; twice as long whenever nobody used the gap. A
 // gap of 1 ms in 20 is 5 % of the time, in 320 0.3 %.
@@ -62,18 +62,7 @@ inline constexpr duration latest = milliseconds(320);
 // Twice as long as asking takes, within these.
 inline constexpr duration shortest_gap = milliseconds(1);
 inline constexpr duration longest_gap = milliseconds(50);
-inline constexpr duration shortest_head_start = microseconds(100);
 }  // namespace yielding
-
-/// core::contention and core::contend with one server: how those part who are notified at once.
-namespace contention {
-// Longer by a step after each race that was lost, a quarter less whenever the lock was free.
-// Chosen.
-inline constexpr duration step = microseconds(500);
-inline constexpr duration longest = milliseconds(8);
-// After so many times in vain nobody is expected any more. Chosen.
-inline constexpr std::uint8_t most_in_vain = 8;
-}  // namespace contention
 
 /// core::contend
 namespace waiting {
@@ -89,9 +78,22 @@ inline constexpr duration longest_spread = milliseconds(128);
 // Polling, where the server does not tell.
 inline constexpr duration first_delay = milliseconds(2);
 inline constexpr duration longest_delay = milliseconds(500);
-// The longest sleep of who will be notified: what a lost push costs at most.
+// The longest sleep of who will be notified by a quorum: what a lost push costs at most.
 inline constexpr duration longest_sleep = seconds(5);
+// So often who stands in line at a server looks: what a lost call costs at most. The queue is kept
+// for ten times as long (src/scripts/exclusive/queue_acquire.lua).
+inline constexpr duration look_every = seconds(1);
+// Later for everybody who stands before it: a look costs the server what the line is long. 10,000
+// who looked once a second brought one to a standstill.
+inline constexpr duration look_later = milliseconds(1);
+// So much later than who is first does each who stands behind it look when a lease ends: the first
+// may be frozen, and all at once would be a crowd.
+inline constexpr duration expiry_later = milliseconds(10);
 }  // namespace waiting
+
+/// runtime::wait_queue: for how long it is believed that nobody stands in line at a server, which
+/// said so. A cycle takes a hundredth of it; whoever comes later asks by the script. Chosen.
+inline constexpr duration quiet_for = milliseconds(20);
 
 /// runtime::wait_queues: so many that nobody uses keep what they have learned. Chosen.
 inline constexpr std::size_t most_idle_queues = 64;
@@ -108,7 +110,8 @@ inline constexpr duration longest_retry = seconds(1);
 namespace owed {
 inline constexpr duration first_pause = milliseconds(100);
 inline constexpr duration longest_pause = seconds(5);
-inline constexpr std::size_t most_per_node = 4096;  // beyond it the oldest expires by itself
+inline constexpr std::size_t most_per_node = 4096;  // beyond it keys expire by themselves
+inline constexpr std::size_t most_detached = 1024;  // beyond it no grant is declined
 }  // namespace owed
 
 /// runtime::heartbeat: how soon a clock that jumped or a new life of a server is noticed.

@@ -5,14 +5,13 @@
 #include "core/time.hpp"
 #include "core/tuning.hpp"
 
-/// Keeps the callers of one process from passing a lock among themselves for ever. Whoever of them
-/// is next asks in the same write as the release, ahead of everybody who waits elsewhere; so once
-/// in a while they leave a gap in which others can come first.
+/// Keeps the callers of one process from passing a lock of several voters among themselves for
+/// ever. Whoever of them is next asks in the same write as the release, ahead of everybody who
+/// waits elsewhere; so once in a while they leave a gap in which others can come first. One voter
+/// has a queue, and needs no gaps.
 ///
-/// Where others are known to wait, it is left whenever the process lets go (core::contend). Where
-/// they are not, a gap costs little but is in vain where nobody else wants the lock. So it comes
-/// after twice the time whenever nobody used the last one, and soon again when somebody else was
-/// met.
+/// A gap costs little but is in vain where nobody else wants the lock. So it comes after twice the
+/// time whenever nobody used the last one, and soon again when somebody else was met.
 namespace holdfast::core {
 
 class yield_policy {
@@ -24,7 +23,6 @@ class yield_policy {
     /// ourselves, within these.
     static constexpr duration shortest_gap = tuning::yielding::shortest_gap;
     static constexpr duration longest_gap = tuning::yielding::longest_gap;
-    static constexpr duration shortest_head_start = tuning::yielding::shortest_head_start;
 
     /// Somebody of this process was denied by another.
     void denied() {
@@ -35,10 +33,7 @@ class yield_policy {
 
     /// Somebody of this process got the lock from the servers, which it asked at `asked_at`.
     void won(time_point asked_at, time_point now) {
-        const auto needed = (now - asked_at) * 2;
-        gap_ = std::clamp(needed, shortest_gap, longest_gap);
-        // Often given, so one slow answer counts for little.
-        head_start_ += needed < head_start_ ? needed - head_start_ : (needed - head_start_) / 8;
+        gap_ = std::clamp((now - asked_at) * 2, shortest_gap, longest_gap);
         if (since_ != never) return;
         since_ = now;
         if (gave_way_) allowance_ = std::min(allowance_ * 2, latest);
@@ -57,26 +52,11 @@ class yield_policy {
         return gap_;
     }
 
-    /// What others, where they are known to wait, need to come first at once. Zero unless this
-    /// process has only just let go.
-    [[nodiscard]] duration head_start(time_point now) const {
-        const auto needed = std::clamp(head_start_, shortest_head_start, longest_gap);
-        return now - freed_at_ < needed ? needed : duration{0};
-    }
-
-    /// Both.
-    struct gap {
-        duration pause{0};
-        duration head_start{0};
-    };
-    gap next(time_point now) { return {.pause = pause(now), .head_start = head_start(now)}; }
-
   private:
     time_point since_ = never;  // the process has had the lock without a gap; never: it has not
     time_point freed_at_{};
     duration allowance_ = soonest;
     duration gap_ = shortest_gap;
-    duration head_start_{0};
     bool gave_way_ = false;
 };
 

@@ -33,10 +33,21 @@ vote_answer read_vote(resp::view reply) {
     if (code == 1 && reply.size() == 2 && first && *first >= 0) {
         return granted{{static_cast<std::uint64_t>(*first)}};
     }
-    if (code == 0 && reply.size() == 3 && reply.at(1)->is_text() && number(2)) {
-        return denied{reply.at(1)->text(), from_milliseconds(*number(2))};
+    const auto place = reply.size() == 4 ? number(3) : std::int64_t{0};
+    const bool whole = (reply.size() == 3 || reply.size() == 4) && place && *place >= 0;
+    if (code == 0 && whole && reply.at(1)->is_text() && number(2)) {
+        return denied{reply.at(1)->text(), from_milliseconds(*number(2)),
+                      static_cast<std::size_t>(*place)};
     }
     return refused(reply);
+}
+
+release_answer read_release(resp::view reply) {
+    if (reply.integer() == 2) return release_found::passed_on;
+    const auto answer = read_ownership(reply);
+    if (const auto* why = std::get_if<net::failure>(&answer)) return *why;
+    return std::get<ownership>(answer) == ownership::ours ? release_found::released
+                                                          : release_found::not_ours;
 }
 
 ownership_answer read_ownership(resp::view reply) {

@@ -20,6 +20,12 @@ std::string_view counter_of(const keys& of) {
     append_key_beside(name, of.lock, "fence");
     return name;
 }
+std::string_view queue_of(const keys& of) {
+    thread_local std::string name;
+    name.clear();
+    append_key_beside(name, of.lock, "queue");
+    return name;
+}
 
 void prolong(std::string& out, const scripts::script& how, bool by_text, const claim& what) {
     const bool fenced = what.of.fenced;
@@ -35,10 +41,15 @@ class exclusive_kind final : public kind {
 
     [[nodiscard]] std::string_view name() const override { return "exclusive"; }
 
-    [[nodiscard]] std::span<const scripts::script* const> loads() const override {
-        static constexpr std::array all{&scripts::exclusive::acquire, &scripts::exclusive::commit,
-                                        &scripts::exclusive::extend, &scripts::exclusive::release};
-        return all;
+    [[nodiscard]] std::span<const scripts::script* const> loads(topology where) const override {
+        static constexpr std::array one_voter{&scripts::exclusive::queue_acquire,
+                                              &scripts::exclusive::extend,
+                                              &scripts::exclusive::queue_release};
+        static constexpr std::array quorum{&scripts::exclusive::acquire,
+                                           &scripts::exclusive::commit, &scripts::exclusive::extend,
+                                           &scripts::exclusive::release};
+        return where == topology::one_voter ? std::span<const scripts::script* const>(one_voter)
+                                            : std::span<const scripts::script* const>(quorum);
     }
 
     [[nodiscard]] core::sharing sharing() const override { return core::alone; }
@@ -50,6 +61,7 @@ class exclusive_kind final : public kind {
 
     void acquire(std::string& out, bool by_text, const claim& what,
                  const drawing& draws) const override {
+        if (what.of.queued) return acquire_in_line(out, by_text, what, draws);
         const decimal life{milliseconds(what.ttl)};
         if (!what.of.fenced) {
             const std::array<std::string_view, 1> only{what.of.lock};
@@ -96,8 +108,17 @@ class exclusive_kind final : public kind {
     }
 
     void release(std::string& out, bool by_text, const claim& what) const override {
+        if (what.of.queued) {
+            const std::array<std::string_view, 2> both{what.of.lock, queue_of(what.of)};
+            return append_call(out, scripts::exclusive::queue_release, by_text, both,
+                               {what.owner, what.entry});
+        }
         const std::array<std::string_view, 1> only{what.of.lock};
         append_call(out, scripts::exclusive::release, by_text, only, {what.owner});
+    }
+
+    [[nodiscard]] release_answer read_release(resp::view reply) const override {
+        return kinds::read_release(reply);
     }
 
     void verify(std::string& out, bool, const claim& what) const override {
@@ -116,10 +137,28 @@ class exclusive_kind final : public kind {
     void force(std::string& out, const claim& what, core::duration kept_for,
                const note& why) const override {
         const auto beside = forced_key(what.of.lock);
-        const std::array<std::string_view, 2> both{what.of.lock, beside};
+        const std::array<std::string_view, 3> all{what.of.lock, beside, queue_of(what.of)};
         append_call(
-            out, scripts::exclusive::force, true, both,
+            out, scripts::exclusive::force, true, texts(all).first(what.of.queued ? 3 : 2),
             {what.owner, decimal{milliseconds(kept_for)}.text(), why.by, why.held_by, why.reason});
+    }
+
+  private:
+    static void acquire_in_line(std::string& out, bool by_text, const claim& what,
+                                const drawing& draws) {
+        const decimal life{milliseconds(what.ttl)};
+        const std::string_view in_line = what.in_line ? "1" : "0";
+        const bool fenced = what.of.fenced;
+        const std::array<std::string_view, 3> all{what.of.lock, queue_of(what.of),
+                                                  fenced ? counter_of(what.of) : ""};
+        if (!fenced) {
+            return append_call(out, scripts::exclusive::queue_acquire, by_text, texts(all).first(2),
+                               {what.owner, life.text(), what.entry, in_line});
+        }
+        append_call(out, scripts::exclusive::queue_acquire, by_text, all,
+                    {what.owner, life.text(), what.entry, in_line,
+                     decimal{milliseconds(what.retention)}.text(), decimal{draws.tokens}.text(),
+                     decimal{draws.floor}.text()});
     }
 };
 

@@ -19,6 +19,12 @@ std::string counter_key(std::string_view lock) {
     return name;
 }
 
+std::string queue_key(std::string_view lock) {
+    std::string name;
+    append_key_beside(name, lock, "queue");
+    return name;
+}
+
 std::string forced_key(std::string_view lock) {
     std::string name;
     append_key_beside(name, lock, "forced");

@@ -12,6 +12,7 @@ inline constexpr std::string_view own_keys = "holdfast:";
 struct keys {
     std::string lock;
     bool fenced = true;
+    bool queued = false;  // there is one voter, which keeps those who wait in line
 };
 
 /// `holdfast:{orders:42}:fence`, or `holdfast:fence:{user1}:cart` where the key has a tag itself.
@@ -20,6 +21,9 @@ void append_key_beside(std::string& out, std::string_view lock, std::string_view
 /// The counter that fencing tokens are drawn from: the same for all kinds, so that the holders of a
 /// key have one order.
 std::string counter_key(std::string_view lock);
+
+/// Where those stand in line who wait for a lock of one voter.
+std::string queue_key(std::string_view lock);
 
 /// The note that a lock was taken away by force.
 std::string forced_key(std::string_view lock);

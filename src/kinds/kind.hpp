@@ -27,6 +27,8 @@ struct claim {
     std::string_view owner;
     core::duration ttl{};        // of the lock, from when the server reads it
     core::duration retention{};  // of an idle counter
+    std::string_view entry{};    // how its entry in the wait queue begins; empty: it has none
+    bool in_line = false;        // and may stand there already
 };
 
 /// What a vote draws along with the lock. Without fencing it is ignored.
@@ -59,9 +61,9 @@ class kind {
     /// For messages: `exclusive`.
     [[nodiscard]] virtual std::string_view name() const = 0;
 
-    /// What every connection loads in its handshake, in this order. What is not among them is
-    /// called by text.
-    [[nodiscard]] virtual std::span<const scripts::script* const> loads() const = 0;
+    /// What connections load in their handshake, in this order. What is not among them is called
+    /// by text.
+    [[nodiscard]] virtual std::span<const scripts::script* const> loads(topology where) const = 0;
 
     /// With which holders of this process it shares a key. Whoever waits asks the servers only
     /// while it is compatible with all of them, and one that does not wait is denied here.
@@ -73,12 +75,13 @@ class kind {
     /// of this kind's keys. A part of `changed`.
     [[nodiscard]] virtual std::string_view woken_by(std::string_view changed) const = 0;
 
-    /// Asks for a vote. A denial tells who holds the lock, and has read what wakes its waiters.
+    /// Asks for a vote. A denial tells who holds the lock, and has read what wakes its waiters; or
+    /// it has put the claimant in line.
     virtual void acquire(std::string& out, bool by_text, const claim& what,
                          const drawing& draws) const = 0;
     [[nodiscard]] virtual vote_answer read_acquire(resp::view reply) const = 0;
 
-    /// Whether there is a cheaper way, for who need not be told anything.
+    /// Whether there is a cheaper way, for who need not be told anything. It passes the queue.
     [[nodiscard]] virtual bool has_shortcut(const keys& of) const = 0;
     /// REQUIRES: has_shortcut(), for both.
     virtual void acquire_by_shortcut(std::string& out, const claim& what) const = 0;
@@ -92,7 +95,9 @@ class kind {
                         core::fencing_token token) const = 0;
     /// Never shortens, never creates.
     virtual void extend(std::string& out, bool by_text, const claim& what) const = 0;
+    /// Of one voter it goes to the first in line; whose it is not leaves the line.
     virtual void release(std::string& out, bool by_text, const claim& what) const = 0;
+    [[nodiscard]] virtual release_answer read_release(resp::view reply) const = 0;
 
     /// Changes nothing, and is answered in its own way.
     virtual void verify(std::string& out, bool by_text, const claim& what) const = 0;

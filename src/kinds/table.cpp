@@ -15,16 +15,26 @@ std::span<const kind* const> all() {
     return table;
 }
 
-std::span<const scripts::script* const> scripts_to_load() {
-    // Never destroyed: a client may outlive main(), and connect while statics go.
-    static const auto& list = *[] {
-        auto each = std::make_unique<std::vector<const scripts::script*>>();
-        for (const auto* kind : all()) {
-            each->insert(each->end(), kind->loads().begin(), kind->loads().end());
-        }
-        return each.release();
-    }();
-    return list;
+namespace {
+
+using script_list = std::vector<const scripts::script*>;
+
+// Never destroyed: a client may outlive main(), and connect while statics go.
+const script_list& list_for(topology where) {
+    auto list = std::make_unique<script_list>();
+    for (const auto* kind : all()) {
+        const auto loads = kind->loads(where);
+        list->insert(list->end(), loads.begin(), loads.end());
+    }
+    return *list.release();
+}
+
+}  // namespace
+
+std::span<const scripts::script* const> scripts_to_load(topology where) {
+    static const auto& of_one_voter = list_for(topology::one_voter);
+    static const auto& of_a_quorum = list_for(topology::quorum);
+    return where == topology::one_voter ? of_one_voter : of_a_quorum;
 }
 
 std::string_view woken_by(std::string_view changed) {

@@ -21,7 +21,8 @@ introduction introduce(const connection::settings& how) {
             .policy = how.policy,
             .what_for = how.what_for,
             .vouched_life = how.vouched_life,
-            .loads = how.loads};
+            .loads = how.loads,
+            .channel = how.channel};
 }
 
 bool knows_no_script(std::string_view reply) { return reply.starts_with("-NOSCRIPT"); }
@@ -31,6 +32,12 @@ bool says_emptied(resp::view push) {
     const auto what = push.at(0);
     const auto keys = push.at(1);
     return what && what->text() == "invalidate" && keys && keys->is_null();
+}
+
+// It is no answer to anything else.
+bool confirms_subscription(resp::view push) {
+    const auto what = push.at(0);
+    return what && what->text() == "subscribe";
 }
 
 }  // namespace
@@ -156,14 +163,17 @@ void connection::on_broken(const failure& why) {
     });
 }
 
-// A server that expects TLS takes HELLO for nonsense: it hangs up, or sends an alert first.
+// A server that expects TLS takes HELLO for nonsense: it hangs up, or sends an alert first. One
+// that wants a certificate says so in an alert, which the end of the connection may overtake.
 std::string connection::tls_hint() const {
     constexpr char alert = 0x15;
-    const bool without_tls =
-        settings_.where.transport == endpoint::transport_kind::tcp && !settings_.where.tls;
+    const auto& where = settings_.where;
     const bool silent = received_ == 0 || in_.front() == alert;
     const bool first = state_ == state::greeting && handshake_.current() == handshake::state::hello;
-    return without_tls && silent && first ? "; if it expects TLS there, use rediss://" : "";
+    if (!silent || !first || where.transport != endpoint::transport_kind::tcp) return {};
+    if (!where.tls) return "; if it expects TLS there, use rediss://";
+    if (!where.tls_options.certificate_file.empty()) return {};
+    return "; if it wants a certificate of ours, give tls.certificate_file and tls.key_file";
 }
 
 void connection::on_read(std::size_t bytes) {
@@ -220,6 +230,7 @@ void connection::take_frame(std::string_view frame) {
 void connection::take_push(resp::view message) {
     const bool emptied = says_emptied(message);
     if (state_ == state::greeting && emptied) return handshake_.emptied();
+    if (state_ == state::greeting && confirms_subscription(message)) return take_greeting(message);
     if (state_ != state::ready) return;
     if (emptied) {
         return go_down({.message = "it was emptied; its locks may be gone", .emptied = true});

@@ -62,6 +62,7 @@ class connection final : private transport::events {
         purpose what_for = purpose::lock;
         std::string vouched_life{};                       // as of introduction
         std::span<const scripts::script* const> loads{};  // in the handshake
+        std::string channel{};                            // as of introduction
         clock::duration connect_timeout{};
         clock::duration silence_limit{};
     };

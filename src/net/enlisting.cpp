@@ -50,7 +50,7 @@ void append_enlist(std::string& out, const core::server_facts& of, enlisting how
 }
 
 std::variant<core::enlistment, failure> read_enlist(resp::view reply) {
-    std::array<std::int64_t, 4> number{};  // as the script's contract lists them
+    std::array<std::int64_t, 5> number{};  // as the script's contract lists them
     for (std::size_t n = 0; n < number.size(); ++n) {
         const auto child = reply.at(n);
         const auto value = child ? child->integer() : std::nullopt;
@@ -64,6 +64,7 @@ std::variant<core::enlistment, failure> read_enlist(resp::view reply) {
     return core::enlistment{.quarantine = milliseconds(number[1]),
                             .floor = static_cast<std::uint64_t>(number[2]),
                             .max_ttl = milliseconds(number[3]),
+                            .time = static_cast<std::uint64_t>(number[4]),
                             .agreed = number[0] != 2,
                             .begun = number[0] == 1};
 }

@@ -137,6 +137,8 @@ void handshake::ask_facts(std::string& out) {
     }
     if (result_.protocol == 3) {
         ask(out, question::tracking, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
+        // With RESP2 the connection would be good for nothing else.
+        if (!who_.channel.empty()) ask(out, question::subscribe, {"SUBSCRIBE", who_.channel});
     }
     ask(out, question::info, {"INFO"});
     for (const auto* script : who_.loads) {
@@ -150,10 +152,10 @@ void handshake::ask(std::string& out, question what,
     asked_.push_back(what);
 }
 
-// A restricted user may lock without being allowed to read INFO, a server without tracking is
-// polled, and one that has not loaded the scripts is sent them when it misses them. What is fatal:
-// another database than was asked for, a missing authentication, and not to know the server's life
-// for any other reason than that it is kept from us.
+// A restricted user may lock without being allowed to read INFO, a server without tracking or
+// channels is polled, and one that has not loaded the scripts is sent them when it misses them.
+// What is fatal: another database than was asked for, a missing authentication, and not to know the
+// server's life for any other reason than that it is kept from us.
 void handshake::on_fact(resp::view reply, std::string& out) {
     const auto what = asked_[answered_++];
     if (reply.is_error()) {
@@ -162,8 +164,11 @@ void handshake::on_fact(resp::view reply, std::string& out) {
         if (what == question::select || life_unknown || why.code == errc::authentication) {
             return fail(std::move(why));
         }
+        if (what == question::subscribe) result_.not_subscribed = std::move(why);
     } else if (what == question::tracking) {
         result_.tracking = true;
+    } else if (what == question::subscribe) {
+        result_.subscribed = true;
     } else if (what == question::info) {
         result_.info = reply.text();
     }

@@ -24,10 +24,12 @@ core::server_facts facts_in(std::string_view replication, core::server_facts kno
 
 /// What a server said of itself while we introduced ourselves.
 struct greeting {
-    int protocol = 2;        // RESP version in use
-    std::string hello_mode;  // as HELLO says it; empty: it did not
-    bool tracking = false;   // it will tell us when keys change that we ask to be told of
-    std::string info;        // the text of INFO; empty: it would not say
+    int protocol = 2;         // RESP version in use
+    std::string hello_mode;   // as HELLO says it; empty: it did not
+    bool tracking = false;    // it will tell us when keys change that we ask to be told of
+    bool subscribed = false;  // it will pass on to us what is published to our channel
+    std::optional<failure> not_subscribed{};     // why the ACL keeps that from us
+    std::string info;                            // the text of INFO; empty: it would not say
     std::optional<core::enlistment> enlisted{};  // what the record of its life says
     std::optional<failure> not_enlisted{};       // why the ACL keeps that from us
 
@@ -58,6 +60,7 @@ struct introduction {
     purpose what_for = purpose::lock;
     std::string vouched_life{};  // as of core::life_of; empty: whichever it lives
     std::span<const scripts::script* const> loads{};  // so that they can be called by digest
+    std::string channel{};  // by which we can be called; empty: none is needed
 };
 
 /// Why a server is not vouched for that lives another life than was meant.
@@ -70,8 +73,8 @@ failure another_life();
 ///                                                      failed for what keeps no locks
 ///   legacy     AUTH [user] password (if there is one)  facts
 ///   facts      CLIENT SETNAME, SELECT, CLIENT          enlisting; done for a replica, and where
-///              TRACKING, INFO, SCRIPT LOAD: one write  INFO is refused and nothing is guarded,
-///                                                      and for who only looks
+///              TRACKING, SUBSCRIBE, INFO, SCRIPT LOAD: INFO is refused and nothing is guarded,
+///              one write                               and for who only looks
 ///   enlisting  the enlist script                       done: no vote was asked for before it;
 ///                                                      facts where it was emptied meanwhile
 ///   done       -
@@ -85,7 +88,8 @@ class handshake {
     /// Appends the first command.
     void start(std::string& out);
 
-    /// One reply. Appends what is to be sent next, if anything.
+    /// One reply, or the push by which SUBSCRIBE is confirmed. Appends what is to be sent next, if
+    /// anything.
     void step(resp::view reply, std::string& out);
 
     /// The server pushed that all of its keys are gone.
@@ -96,7 +100,7 @@ class handshake {
     [[nodiscard]] const greeting& result() const { return result_; }
 
   private:
-    enum class question : std::uint8_t { set_name, select, tracking, info, script };
+    enum class question : std::uint8_t { set_name, select, tracking, subscribe, info, script };
 
     bool introduces_itself() const { return !who_.user.empty() || !who_.password.empty(); }
     void on_hello(resp::view reply, std::string& out);

@@ -154,7 +154,7 @@ void node::on_ready(const greeting& said) {
     facts_ = said.facts();
     assessed_at_ = now;
     judge_.assess(facts_, now);
-    if (said.enlisted) judge_.enlisted(*said.enlisted, now);
+    if (said.enlisted) enlisted(*said.enlisted, now);
     listener_.on_ready(*this);
     // Not transmit(): what is sent first may find that the connection has broken again. The rest
     // then waits for the next one, or fails, like what comes later.
@@ -166,6 +166,12 @@ void node::on_ready(const greeting& said) {
         }
     }
     if (state_ == state::ready) listener_.on_caught_up(*this);
+}
+
+std::uint64_t node::time_at(clock::time_point now) const {
+    if (time_ == 0) return 0;
+    const auto since = std::chrono::floor<std::chrono::microseconds>(now - told_time_at_);
+    return time_ + static_cast<std::uint64_t>(since.count());
 }
 
 void node::on_down(const failure& why) noexcept {

@@ -108,10 +108,15 @@ class node final : private connection::owner, private resolver::asker {
     /// What it says of itself has changed, in the same life.
     void learned(core::server_facts facts) HOLDFAST_LOCKED { facts_ = std::move(facts); }
 
-    /// Enlisted again, on the connection that is there.
+    /// Enlisted, in the handshake or again.
     void enlisted(const core::enlistment& found, clock::time_point now) HOLDFAST_LOCKED {
         judge_.enlisted(found, now);
+        time_ = found.time;
+        told_time_at_ = now;
     }
+
+    /// Microseconds of its clock, as far as it was told; 0: it was not. For people to read.
+    [[nodiscard]] std::uint64_t time_at(clock::time_point now) const HOLDFAST_LOCKED;
 
     /// Why its votes cannot be asked for where other clients agreed on another max_ttl.
     [[nodiscard]] failure disagreement(const core::enlistment& found) const HOLDFAST_LOCKED;
@@ -190,6 +195,8 @@ class node final : private connection::owner, private resolver::asker {
     greeting said_;
     core::server_facts facts_;
     clock::time_point assessed_at_{};
+    std::uint64_t time_ = 0;  // by its clock, when it was enlisted
+    clock::time_point told_time_at_{};
     core::judge judge_;
     std::optional<failure> barred_;
 };

@@ -1,21 +1,32 @@
 #include "net/supported.hpp"
 
+#include <array>
 #include <charconv>
+#include <cstddef>
 
 namespace holdfast::net {
 namespace {
 
-constexpr int oldest_major = 6;
+constexpr std::array<int, 3> oldest{6, 0, 6};
 
 failure unsupported(std::string why) { return {errc::unsafe_server, std::move(why), true}; }
 
+/// Its numbers; what is not there is taken to be new enough, as is what is no number.
+std::array<int, 3> numbers_of(std::string_view version) {
+    auto numbers = oldest;
+    for (int& each : numbers) {
+        const auto [end, error] =
+            std::from_chars(version.data(), version.data() + version.size(), each);
+        version.remove_prefix(static_cast<std::size_t>(end - version.data()));
+        if (error != std::errc{} || !version.starts_with('.')) break;
+        version.remove_prefix(1);
+    }
+    return numbers;
+}
+
 // Valkey goes on telling the version of the Redis that it descends from. What tells none is taken
 // as it is: proxies do that.
-bool is_too_old(std::string_view version) {
-    int major = oldest_major;
-    std::from_chars(version.data(), version.data() + version.size(), major);
-    return major < oldest_major;
-}
+bool is_too_old(std::string_view version) { return numbers_of(version) < oldest; }
 
 }  // namespace
 
@@ -36,7 +47,7 @@ std::optional<failure> why_unsupported(const greeting& said) {
 }
 
 failure too_old(const std::string& why) {
-    return unsupported(why + "; Holdfast needs Redis 6.0 or later, or Valkey");
+    return unsupported(why + "; Holdfast needs Redis 6.0.6 or later, or Valkey");
 }
 
 }  // namespace holdfast::net

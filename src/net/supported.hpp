@@ -10,8 +10,9 @@ namespace holdfast::net {
 /// Why no lock can be kept at a server of this kind, whatever its settings: it is too old, a
 /// Sentinel, or a node of a Cluster. nullopt: nothing that it said of itself speaks against it.
 ///
-/// The oldest version is 6.0: scripts that write after they have asked for the time need 5.0, and
-/// the restart guard and whoever waits need RESP3 and CLIENT TRACKING. Nothing older is tested.
+/// The oldest version is 6.0.6: scripts that write after they have asked for the time need 5.0, the
+/// restart guard and whoever waits need RESP3 and CLIENT TRACKING of 6.0, and the wait queue needs
+/// LPOS. Nothing older is tested.
 std::optional<failure> why_unsupported(const greeting& said);
 
 /// `why` shows that the server is older than that.

@@ -332,6 +332,9 @@ class url_reader {
     }
 
     void read_plain_host() {
+        if (host_and_port_.find_first_of(",;") != npos) {
+            fail_at(host_and_port_, "one URL names one host: give several URLs for a quorum");
+        }
         const auto [host, port] = cut(host_and_port_, ':');
         if (host.empty()) {
             fail_at(host, "the host is missing: expected " +
@@ -344,9 +347,6 @@ class url_reader {
                     "an IPv6 address must stand in brackets, as in [::1]:6379");
         }
         result_.where.host = decoded_printable(host, "host");
-        if (host.find(',') != npos) {
-            fail_at(host, "one URL names one host: give several URLs for a quorum");
-        }
         if (!std::ranges::all_of(result_.where.host, is_host_character)) {
             fail_at(host, "a host consists of letters, digits, '.', '-' and '_'");
         }

@@ -10,6 +10,7 @@
 #include "operate/interview.hpp"
 #include "operate/observer.hpp"
 #include "operate/rights.hpp"
+#include "operate/server_clock.hpp"
 #include "operate/trial.hpp"
 #include "platform/environment.hpp"
 #include "resp/view.hpp"
@@ -21,6 +22,7 @@ namespace holdfast {
 namespace {
 
 using detail::interview;
+using detail::micros_of;
 using std::chrono::milliseconds;
 
 constexpr int round_trips_measured = 9;
@@ -52,17 +54,12 @@ void read_info(server_report& report, const net::greeting& said) {
     report.mode = said.mode();
     report.run_id = said.field("run_id");
     report.role = said.field("role");
+    if (const auto host = said.field("master_host"); !host.empty()) {
+        report.master = std::string(host) + ":" + std::string(said.field("master_port"));
+    }
     report.eviction_policy = said.field("maxmemory_policy");
     report.maxmemory = number(said.field("maxmemory"));
     if (const auto aof = said.field("aof_enabled"); !aof.empty()) report.append_only = aof == "1";
-}
-
-/// What TIME answered, in microseconds; 0: it would not say.
-std::int64_t micros_of(const std::string& reply) {
-    const auto seconds = resp::view(reply).at(0);
-    const auto micros = resp::view(reply).at(1);
-    if (!seconds || !micros) return 0;
-    return seconds->as_integer().value_or(0) * 1'000'000 + micros->as_integer().value_or(0);
 }
 
 void read_clock(server_report& report, interview& with) HOLDFAST_LOCKED {
@@ -90,6 +87,7 @@ void read_rights(server_report& report, interview& with, const kinds::keys& lock
     const auto& settings = with.engine().settings();
     auto found = detail::find_lacking_rights(with, settings.prefix, lock, *settings.restart_guard);
     report.missing_rights = std::move(found.to_lock);
+    report.queue_rights = std::move(found.to_queue);
     report.further_rights = std::move(found.further);
 }
 
@@ -144,7 +142,9 @@ std::string watched_master(const net::greeting& said) {
     return "redis://" + std::string(address.substr(0, address.find(',')));
 }
 
-server_report examine_one(runtime::engine& engine, core::node_index whom) {
+/// `facts`: what it said when it was connected to.
+server_report examine_one(runtime::engine& engine, core::node_index whom,
+                          core::server_facts& facts) {
     const auto lock = [&] {
         const auto held = engine.lock();
         return detail::trial_keys(engine);
@@ -158,6 +158,7 @@ server_report examine_one(runtime::engine& engine, core::node_index whom) {
     }
     report.round_trip = median_round_trip(with);
     const auto said = with.node().said();
+    facts = said.facts();
     read_info(report, said);
     if (const auto why = net::why_unsupported(said)) {
         report.unsupported = why->message;
@@ -172,13 +173,9 @@ server_report examine_one(runtime::engine& engine, core::node_index whom) {
     return report;
 }
 
-void name_conflict(std::vector<server_report>& reports, runtime::engine& engine) {
-    const auto lock = engine.lock();
-    std::vector<core::server_facts> facts;
-    for (std::size_t n = 0; n < reports.size(); ++n) {
-        const auto& node = engine.node({static_cast<std::uint8_t>(n)});
-        facts.push_back(node.ready() ? node.facts() : core::server_facts{});
-    }
+/// Not by what the nodes know now: a replica that is tried to be written to is connected to anew.
+void name_conflict(std::vector<server_report>& reports,
+                   const std::vector<core::server_facts>& facts) {
     const auto found = core::find_conflict(facts);
     if (!found) return;
     reports[found->first].one_with = reports[found->second].node;
@@ -197,11 +194,12 @@ std::vector<server_report> examine(client& through) {
     const auto looking = std::make_shared<runtime::engine>(platform::make_environment(),
                                                            std::move(settings), net::purpose::look);
     std::vector<server_report> reports;
+    std::vector<core::server_facts> facts(looking->node_count());
     for (std::size_t n = 0; n < looking->node_count(); ++n) {
-        reports.push_back(examine_one(*looking, {static_cast<std::uint8_t>(n)}));
+        reports.push_back(examine_one(*looking, {static_cast<std::uint8_t>(n)}, facts[n]));
         reports.back().user = users[n].user.empty() ? "default" : users[n].user;
     }
-    name_conflict(reports, *looking);
+    name_conflict(reports, facts);
     looking->close();
     return reports;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "api/access.hpp"
@@ -12,11 +13,12 @@ namespace holdfast::detail {
 /// Connections of its own that enlist no server, as examine() has them.
 class observer {
   public:
-    explicit observer(client& through) {
+    /// Without a prefix it looks at the keys of all.
+    explicit observer(client& through, std::string prefix = {}) {
         access::shared(through)->check_process();
         auto settings = through.settings();
         settings.log = {};
-        settings.prefix.clear();  // it looks at the keys of all
+        settings.prefix = std::move(prefix);
         engine_ = std::make_shared<runtime::engine>(platform::make_environment(),
                                                     std::move(settings), net::purpose::look);
     }

@@ -1,6 +1,7 @@
 #include "holdfast/operate.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "net/explain.hpp"
 #include "operate/interview.hpp"
 #include "operate/observer.hpp"
+#include "operate/waiters.hpp"
 #include "resp/view.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/operations/tally.hpp"
@@ -22,6 +24,7 @@ namespace {
 
 using answers = std::vector<runtime::query::answer>;
 using detail::engine_of;
+using detail::queue_view;
 using std::chrono::milliseconds;
 
 /// How every owner token of ours begins.
@@ -211,7 +214,8 @@ void note_quarantines(lock_status& status, runtime::engine& engine,
     }
 }
 
-lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
+lock_status inspect_whole(runtime::engine& engine, const std::string& name,
+                          queue_view of_the_queue) {
     const auto whom = voters_of(engine, name);
     auto owners = read_owners(engine, whom, name);
     require_majority(engine, whom, owners);
@@ -239,6 +243,7 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name) {
     if (std::any_of(counters.begin(), counters.end(), is_no_counter)) {
         status.no_token = "what is at " + counter + " is no counter";
     }
+    detail::read_queue(status, engine, whom, name, of_the_queue);
     note_quarantines(status, engine, whom);
     return status;
 }
@@ -340,7 +345,7 @@ void visit_locks(runtime::engine& engine, const std::unordered_set<std::string>&
                  const lock_visitor& visit) {
     for (const auto& key : keys) {
         if (!is_ours(engine, key)) continue;
-        const auto status = inspect_whole(engine, key);
+        const auto status = inspect_whole(engine, key, queue_view::length);
         if (status.held_by && !status.held_by->foreign()) visit(status);
     }
 }
@@ -366,6 +371,34 @@ bool is_anywhere_ours(runtime::engine& engine, const std::string& name) {
     return ours;
 }
 
+/// Looks through the client's own connections; where their servers cannot be written to, and so
+/// cannot be enlisted (no memory, no disk, no replicas), through others, which enlist none. Not
+/// behind the restart guard: what a server has forgotten is known by its record alone.
+class onlooker {
+  public:
+    explicit onlooker(client& through) : through_(through), engine_(&engine_of(through)) {}
+
+    template <typename Look>
+    auto look(Look&& at) {
+        try {
+            return at(*engine_);
+        } catch (const std::system_error& error) {
+            if (error.code() != errc::server_error || *through_.settings().restart_guard) throw;
+        }
+        apart_.emplace(through_, through_.settings().prefix);
+        engine_ = &apart_->engine();
+        return at(*engine_);
+    }
+
+    /// The one that was looked through last.
+    [[nodiscard]] runtime::engine& engine() const { return *engine_; }
+
+  private:
+    client& through_;
+    runtime::engine* engine_;
+    std::optional<detail::observer> apart_;
+};
+
 /// Whether a majority has done it for the owner; false: so many say that it is not that owner's
 /// that none can. Throws where too few could say.
 bool done_for_owner(client& through, const runtime::plan& what,
@@ -387,14 +420,19 @@ bool done_for_owner(client& through, const runtime::plan& what,
 }  // namespace
 
 lock_status inspect(client& through, std::string_view key) {
-    auto& engine = engine_of(through);
+    onlooker with(through);
     const auto name = full_key(through, key);
     try {
-        return inspect_whole(engine, name);
+        return with.look([&](runtime::engine& engine) {
+            return inspect_whole(engine, name, queue_view::entries);
+        });
     } catch (const std::system_error& error) {
         if (error.code() != errc::wrong_type) throw;
-        runtime::refuse(errc::wrong_type, "'" + std::string(key) + "' is " + kind_of(engine, name) +
-                                              "no lock: " + runtime::said_by(error));
+        // What the server calls it says no more than its kind.
+        const auto kind = kind_of(with.engine(), name);
+        const auto said = kind.empty() ? ": " + runtime::said_by(error) : std::string{};
+        runtime::refuse(errc::wrong_type,
+                        "'" + std::string(key) + "' is " + kind + "no lock" + said);
     }
 }
 
@@ -414,11 +452,12 @@ std::vector<std::string> server_names(client& through) {
 }
 
 void list(client& through, std::string_view glob, const lock_visitor& visit) {
-    auto& engine = engine_of(through);
+    onlooker with(through);
     const auto pattern = literally(through.settings().prefix) + std::string(glob);
-    visit_locks(engine,
-                scan_enough(engine, pattern, runtime::electorate(engine.all_nodes()).majority()),
-                visit);
+    const auto keys = with.look([&](runtime::engine& engine) {
+        return scan_enough(engine, pattern, runtime::electorate(engine.all_nodes()).majority());
+    });
+    visit_locks(with.engine(), keys, visit);
 }
 
 void list_everywhere(client& through, const lock_visitor& visit) {
@@ -426,7 +465,7 @@ void list_everywhere(client& through, const lock_visitor& visit) {
     auto& engine = looking.engine();
     for (const auto& key : scan_enough(engine, "*", engine.node_count())) {
         if (!is_anywhere_ours(engine, key)) continue;
-        const auto status = inspect_whole(engine, key);
+        const auto status = inspect_whole(engine, key, queue_view::length);
         for (const auto& view : status.views) {
             if (!view.error.empty())
                 runtime::refuse(errc::unreachable, view.node + ": " + view.error);

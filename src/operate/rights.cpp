@@ -28,6 +28,15 @@ refusal try_out(interview& with, const command& probe) HOLDFAST_LOCKED {
                                                       : refusal::of_the_key;
 }
 
+/// Of a command that a script calls. Up to Redis 7.0 that is said in other words.
+bool is_refused_in_script(interview& with, const command& probe) HOLDFAST_LOCKED {
+    const auto reply = with.ask(probe);
+    if (!reply || !resp::view(*reply).is_error()) return false;
+    const auto why = resp::view(*reply).text();
+    const auto says = [&](std::string_view words) { return why.find(words) != why.npos; };
+    return says("permissions to run") || says("can't run this command");
+}
+
 // NX with XX is an error, after the ACL has been asked.
 command harmless_set(const std::string& key) { return {"SET", key, "1", "NX", "XX"}; }
 
@@ -57,6 +66,20 @@ std::vector<right> further_rights(const std::string& key) {
             {{"HLEN", key}, "+hlen"},
             {{"HKEYS", key}, "+hkeys"},
             {{"SCAN", "0", "COUNT", "1"}, "+scan"}};
+}
+
+/// To see who waits.
+std::vector<right> rights_to_see_the_queue(const std::string& key) {
+    return {{{"LRANGE", key, "0", "0"}, "+lrange"}, {{"LLEN", key}, "+llen"}};
+}
+
+/// On a queue that is empty, and a channel that nobody listens to, they do nothing.
+std::vector<right> rights_to_queue(const std::string& queue, const std::string& channel) {
+    return {{{"LPOP", queue}, "+lpop"},
+            {{"LREM", queue, "1", "x"}, "+lrem"},
+            {{"LLEN", queue}, "+llen"},
+            {{"LPOS", queue, "x"}, "+lpos"},
+            {{"PUBLISH", channel, "x"}, "+publish"}};
 }
 
 // Scripts get a key for reading and writing. Where no command is allowed by which it could be
@@ -91,6 +114,51 @@ void find_commands(interview& with, const std::vector<right>& wanted,
     }
 }
 
+/// No form of it is harmless. The script names no key: a command is refused before its keys are.
+void find_push(interview& with, const std::string& queue,
+               std::vector<std::string>& missing) HOLDFAST_LOCKED {
+    const std::string push_and_delete =
+        "local gone = redis.pcall('DEL', ARGV[1]) "
+        "if type(gone) == 'table' and gone.err then return gone end "
+        "local said = redis.pcall('RPUSH', ARGV[1], 'x') "
+        "redis.pcall('DEL', ARGV[1]) "
+        "return said";
+    if (is_refused_in_script(with, {"EVAL", push_and_delete, "0", queue})) note(missing, "+rpush");
+}
+
+// To subscribe is answered by a push, and never by a reply. Redis 7 can be asked; an older one says
+// it only to whoever tries.
+void find_subscribe(interview& with, std::vector<std::string>& missing) HOLDFAST_LOCKED {
+    const std::string may_subscribe =
+        "if not redis.acl_check_cmd then return 1 end "
+        "return redis.acl_check_cmd('SUBSCRIBE') and 1 or 0";
+    const auto reply = with.ask({"EVAL", may_subscribe, "0"});
+    if (reply && resp::view(*reply).integer() != 1) note(missing, "+subscribe");
+}
+
+/// Rights to channels came with 6.2; in 6.0 the rule would be an error.
+bool has_rights_to_channels(const net::greeting& said) {
+    return !said.field("redis_version").starts_with("6.0.");
+}
+
+void find_channel(interview& with, const std::string& channel,
+                  std::vector<std::string>& missing) HOLDFAST_LOCKED {
+    if (!has_rights_to_channels(with.node().said())) return;
+    if (try_out(with, {"PUBLISH", channel, "x"}) != refusal::none) note(missing, "&holdfast:*");
+}
+
+std::vector<std::string> find_queue_rights(interview& with,
+                                           const std::string& lock) HOLDFAST_LOCKED {
+    std::vector<std::string> missing;
+    const auto queue = kinds::queue_key(lock);
+    const std::string channel = std::string(kinds::own_keys) + "client:doctor";
+    find_channel(with, channel, missing);
+    find_commands(with, rights_to_queue(queue, channel), missing);
+    find_push(with, queue, missing);
+    find_subscribe(with, missing);
+    return missing;
+}
+
 }  // namespace
 
 lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
@@ -107,6 +175,10 @@ lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
     }
     find_commands(with, rights_to_lock(lock.lock, guarded), found.to_lock);
     find_commands(with, further_rights(lock.lock), found.further);
+    if (with.engine().node_count() == 1) {
+        find_commands(with, rights_to_see_the_queue(lock.lock), found.further);
+        found.to_queue = find_queue_rights(with, lock.lock);
+    }
     std::erase_if(found.further, [&](const std::string& rule) {
         return std::find(found.to_lock.begin(), found.to_lock.end(), rule) != found.to_lock.end();
     });

@@ -82,13 +82,12 @@ class steps {
 kinds::keys trial_keys(runtime::engine& through) {
     std::string digits(random_digits, '0');
     through.chance_source().hex(digits.data(), digits.size());
-    return {.lock = through.settings().prefix + "holdfast:doctor:" + digits};
+    return {.lock = through.settings().prefix + "holdfast:doctor:" + digits,
+            .queued = through.node_count() == 1};
 }
 
 trial_lock try_lock_at(interview& with, const kinds::keys& lock) {
-    auto& engine = with.engine();
-    steps trial(with, lock,
-                runtime::make_owner_token(engine.chance_source(), engine.signature(), "doctor"));
+    steps trial(with, lock, with.engine().make_owner("doctor"));
     trial_lock result = trial.read_record();
     for (const auto next : {&steps::acquire, &steps::extend, &steps::release}) {
         if (!result.code) result = (trial.*next)();

@@ -24,6 +24,8 @@ class printer {
 
     std::string out_;
     std::size_t limit_;
+    std::size_t quote_opened_ = 0;  // the last one, and where it was closed
+    std::size_t quote_closed_ = 0;
 };
 
 void printer::print(const view& value) {
@@ -48,8 +50,9 @@ void printer::print(const view& value) {
 
 std::string printer::finish() && {
     if (full()) {
+        const bool in_quotes = quote_opened_ < limit_ && quote_closed_ >= limit_;
         out_.resize(limit_);
-        out_ += "...";
+        out_ += in_quotes ? "...\"" : "...";
     }
     return std::move(out_);
 }
@@ -62,11 +65,14 @@ void printer::print_number(Number number) {
 }
 
 void printer::print_quoted(std::string_view text) {
+    quote_opened_ = out_.size();
+    quote_closed_ = std::string::npos;
     out_ += '"';
     for (const char c : text) {
         if (full()) return;
         print_escaped(static_cast<unsigned char>(c));
     }
+    quote_closed_ = out_.size();
     out_ += '"';
 }
 

@@ -105,7 +105,7 @@ class view::iterator {
     std::size_t remaining_ = 0;  // current_ included
 };
 
-/// For logs: readable, printable, and cut off with "..." behind `limit` characters.
+/// For logs: readable, printable, and cut off with "..." behind `limit`, with its quotes closed.
 /// `["message", "caf\xc3\xa9", 42, null]`
 std::string to_string(const view& value, std::size_t limit = 256);
 

@@ -7,6 +7,7 @@
 #include "core/tuning.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "kinds/calls.hpp"
 #include "kinds/table.hpp"
 #include "platform/fork_guard.hpp"
 #include "runtime/operations/drain.hpp"
@@ -32,6 +33,8 @@ engine::engine(std::shared_ptr<environment> around, resolved what, net::purpose 
       node_timeout_(settings_.node_timeout),
       generation_(fork_generation()),
       environment_(std::move(around)),
+      channel_(what.endpoints.size() == 1 && what_for != net::purpose::look ? make_channel(entropy_)
+                                                                            : std::string()),
       driver_(environment_->make_driver(guard_, static_cast<driver::machinery&>(*this))) {
     for (const auto& where : what.endpoints) {
         make_node(where, what.endpoints.size() == 1, what_for);
@@ -63,7 +66,9 @@ void engine::make_node(const net::endpoint& where, bool patient, net::purpose wh
                             .guard_time = settings_.guard_time,
                             .clock = {.drift_per_mille = settings_.drift_per_mille}},
                  .what_for = what_for,
-                 .loads = kinds::scripts_to_load(),
+                 .loads = kinds::scripts_to_load(patient ? kinds::topology::one_voter
+                                                         : kinds::topology::quorum),
+                 .channel = channel_,
                  .connect_timeout = settings_.connect_timeout,
                  .silence_limit = node_timeout_ * core::tuning::servers::silence_factor},
         .patient = patient};
@@ -240,6 +245,7 @@ void engine::on_ready(net::node& which) {
     log(log_level::info, "connected", "connected", {}, which.name());
     const auto now = this->now();
     tell_of_quarantine(which, now);
+    tell_of_no_calls(which);
     bar_conflicts();
     if (heartbeat_) heartbeat_->start(now);
     owed_.retry(index_of(which), now);
@@ -252,6 +258,15 @@ void engine::tell_of_quarantine(net::node& which, core::time_point now) {
     log(log_level::warning, "quarantined",
         "restarted, emptied or new: it is asked for nothing for " +
             format_duration(std::chrono::ceil<std::chrono::milliseconds>(left)),
+        {}, which.name());
+}
+
+void engine::tell_of_no_calls(net::node& which) {
+    const auto& said = which.said();
+    if (channel_.empty() || said.subscribed) return;
+    log(log_level::warning, "not_called",
+        "who waits is not called, and looks now and then instead: " +
+            (said.not_subscribed ? said.not_subscribed->message : "the server speaks RESP2 only"),
         {}, which.name());
 }
 
@@ -291,8 +306,40 @@ std::uint64_t engine::chance() noexcept {
     }
 }
 
+void engine::detached(const std::string& owner) noexcept {
+    if (channel_.empty() || owner.empty() || !declines_) return;
+    try {
+        declines_ = detached_.size() < core::tuning::owed::most_detached;
+        if (declines_) detached_.push_back(owner);
+    } catch (const std::bad_alloc&) {
+        declines_ = false;
+    }
+}
+
+bool engine::in_use(std::string_view owner) const {
+    const bool leased =
+        std::any_of(holds_.begin(), holds_.end(),
+                    [&](const hold* each) HOLDFAST_LOCKED { return each->owner() == owner; });
+    return leased || std::find(detached_.begin(), detached_.end(), owner) != detached_.end();
+}
+
+// A server that comes back with older data, or carries out a request of a lost connection after its
+// waiter has left by the next one, has it in line anew: nobody waits for what is granted then. Only
+// what is ours is given back, and only what nobody has: a lease may have claimed the grant before
+// the call came, and whoever makes a call up must not take one away.
+void engine::decline(core::node_index by, const kinds::call& whom, core::time_point now) {
+    const bool ours = made_for(channel_, whom.owner);
+    if (ours && declines_ && !in_use(whom.owner)) owed_.decline(by, whom, now);
+}
+
 void engine::on_push(net::node& which, resp::view message) {
     const auto what = message.at(0);
+    if (what && what->text() == "message" && message.size() == 3) {
+        const auto whom = kinds::read_call(message.at(2)->text());
+        const auto now = this->now();
+        if (whom && !queues_.called(*whom, now)) decline(index_of(which), *whom, now);
+        return;
+    }
     const auto keys = message.at(1);
     if (!what || what->text() != "invalidate" || !keys) return;
     const auto now = this->now();

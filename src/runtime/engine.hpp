@@ -96,6 +96,11 @@ class engine final : private driver::machinery,
     /// For what chance only has to part from others.
     std::uint64_t chance() noexcept override HOLDFAST_LOCKED;
     [[nodiscard]] const std::string& signature() const { return signature_; }
+    [[nodiscard]] std::string make_owner(std::string_view label) HOLDFAST_LOCKED {
+        return make_owner_token(entropy_, channel_, signature_, label);
+    }
+    /// By which servers call this client; empty: no server has to.
+    [[nodiscard]] const std::string& channel() const { return channel_; }
     holdfast::statistics& counters() HOLDFAST_LOCKED { return statistics_; }
     [[nodiscard]] core::local_id next_id() HOLDFAST_LOCKED { return ++last_id_; }
 
@@ -105,6 +110,8 @@ class engine final : private driver::machinery,
 
     /// So that the next enter() cannot fail. Throws std::bad_alloc.
     void reserve_hold() HOLDFAST_LOCKED;
+    /// A lease under this owner has no holder here any more, and its key is to stay.
+    void detached(const std::string& owner) noexcept HOLDFAST_LOCKED;
     void enter(hold& lease) noexcept HOLDFAST_LOCKED;
     void leave(hold& lease) noexcept HOLDFAST_LOCKED;
 
@@ -144,10 +151,14 @@ class engine final : private driver::machinery,
     void on_caught_up(net::node& which) override HOLDFAST_LOCKED;
     void on_down(net::node& which, const net::failure& why) noexcept override HOLDFAST_LOCKED;
     void on_push(net::node& which, resp::view message) override HOLDFAST_LOCKED;
+    void decline(core::node_index by, const kinds::call& whom,
+                 core::time_point now) HOLDFAST_LOCKED;
+    [[nodiscard]] bool in_use(std::string_view owner) const HOLDFAST_LOCKED;
     void on_change(net::node&) noexcept override HOLDFAST_LOCKED { driver_->look_again(); }
 
     void make_node(const net::endpoint& where, bool patient, net::purpose what_for);
     void bar_conflicts() HOLDFAST_LOCKED;
+    void tell_of_no_calls(net::node& which) HOLDFAST_LOCKED;
     void hear_out(base::client_lock& lock) noexcept HOLDFAST_LOCKED;
     void fail_everything() noexcept HOLDFAST_LOCKED;
 
@@ -163,12 +174,15 @@ class engine final : private driver::machinery,
     entropy entropy_ HOLDFAST_GUARDED{*environment_};
     const std::string signature_ =
         environment_->signature();  // a forked child has an engine of its own
+    const std::string channel_;
     holdfast::statistics statistics_ HOLDFAST_GUARDED;
     core::local_id last_id_ HOLDFAST_GUARDED = 0;
     std::size_t unattended_ HOLDFAST_GUARDED = 0;
     release_retries owed_ HOLDFAST_GUARDED{*this};
     runtime::membership_check membership_check_ HOLDFAST_GUARDED{*this};
     std::vector<hold*> holds_ HOLDFAST_GUARDED;
+    std::vector<std::string> detached_ HOLDFAST_GUARDED;  // the owners of detached leases
+    bool declines_ HOLDFAST_GUARDED = true;               // grants: until those are too many
 
     std::unique_ptr<heartbeat> heartbeat_ HOLDFAST_GUARDED;
     std::unique_ptr<driver> driver_;

@@ -9,7 +9,13 @@
 namespace holdfast::runtime {
 namespace {
 
-constexpr std::size_t random_digits = 40;
+constexpr std::string_view beginning = "hf1:";
+constexpr std::size_t digits = 40;
+constexpr std::size_t digits_of_mark = 16;
+
+std::string_view mark_of(std::string_view channel) {
+    return channel.substr(channel.size() - std::min(channel.size(), digits_of_mark));
+}
 
 }  // namespace
 
@@ -49,16 +55,31 @@ std::string readable(std::string text) {
     return text;
 }
 
-std::string make_owner_token(entropy& chance, std::string_view signature, std::string_view label) {
-    constexpr std::string_view version = "hf1:";
+std::string make_channel(entropy& chance) {
+    constexpr std::string_view prefix = "holdfast:client:";
+    constexpr std::size_t random = 32;
+    std::string channel(prefix);
+    channel.resize(prefix.size() + random);
+    chance.hex(channel.data() + prefix.size(), random);
+    return channel;
+}
+
+std::string make_owner_token(entropy& chance, std::string_view channel, std::string_view signature,
+                             std::string_view label) {
     std::string token;
-    token.reserve(version.size() + random_digits + signature.size() + label.size());
-    token += version;
-    token.resize(version.size() + random_digits);
-    chance.hex(token.data() + version.size(), random_digits);
+    token.reserve(beginning.size() + digits + signature.size() + label.size());
+    token += beginning;
+    token.resize(beginning.size() + digits);
+    const auto mark = mark_of(channel);
+    chance.hex(token.data() + beginning.size(), digits - mark.size());
+    mark.copy(token.data() + token.size() - mark.size(), mark.size());
     token += signature;
     token += label;
     return token;
+}
+
+bool made_for(std::string_view channel, std::string_view owner) {
+    return owner.substr(0, beginning.size() + digits).ends_with(mark_of(channel));
 }
 
 }  // namespace holdfast::runtime

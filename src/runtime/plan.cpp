@@ -33,13 +33,23 @@ void check_key(std::string_view key, std::string_view prefix) {
     }
 }
 
+kinds::topology topology_of(const options& client) {
+    return client.urls.size() == 1 ? kinds::topology::one_voter : kinds::topology::quorum;
+}
+
 void check_topology(const options& client, const kinds::kind& which) {
-    const auto where =
-        client.urls.size() == 1 ? kinds::topology::one_voter : kinds::topology::quorum;
+    const auto where = topology_of(client);
     require(which.allowed_on(where),
             "a lock of kind " + std::string(which.name()) + " cannot be kept by " +
                 (where == kinds::topology::quorum ? "several servers that vote; give one"
                                                   : "one server"));
+}
+
+// Each of them would have an order of its own.
+void check_fair(const options& client, const acquire_options& how) {
+    require(!how.fair || topology_of(client) == kinds::topology::one_voter,
+            "fair locks need one server, which knows who came first: several that vote have no "
+            "common order");
 }
 
 void check_label(std::size_t bytes) {
@@ -88,6 +98,7 @@ core::timing timing_of(const options& client, const acquire_options& how, core::
 plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
                        const kinds::kind& which) {
     check_topology(client, which);
+    check_fair(client, how);
     check_key(key, client.prefix);
     check_label(how.label.size());
     check_times(client, how);
@@ -96,6 +107,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->keys.lock = client.prefix + std::string(key);
     if (!client.prefix.empty()) result->given = std::make_unique<const std::string>(key);
     result->keys.fenced = how.fencing;
+    result->keys.queued = topology_of(client) == kinds::topology::one_voter;
     result->notice = how.loss_notice == milliseconds(0) ? core::duration(how.ttl) / 6
                                                         : core::duration(how.loss_notice);
     result->timing = timing_of(client, how, result->notice);
@@ -107,6 +119,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->max_hold = how.max_hold;
     result->renewing = how.renew;
     result->await_release = how.await_release;
+    result->fair = how.fair;
     result->label = readable(how.label.empty() ? client.label : std::string(how.label.view()));
     return result;
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "core/timing.hpp"
 #include "holdfast/options.hpp"
+#include "kinds/calls.hpp"
 #include "kinds/exclusive.hpp"
 
 namespace holdfast::runtime {
@@ -16,8 +18,16 @@ struct plan {
     [[nodiscard]] const std::string& name() const { return given ? *given : keys.lock; }
 
     /// What a request says of it, in the name of an owner.
-    [[nodiscard]] kinds::claim claim_by(std::string_view owner) const {
-        return {.of = keys, .owner = owner, .ttl = timing.ttl, .retention = retention};
+    [[nodiscard]] kinds::claim claim_by(std::string_view owner, std::string_view entry = {}) const {
+        return {
+            .of = keys, .owner = owner, .ttl = timing.ttl, .retention = retention, .entry = entry};
+    }
+
+    /// When nothing is left at a server of what was asked for so far. A vote that nobody has heard
+    /// of may have been given this moment, and an entry may be granted the lock as long as it is
+    /// kept.
+    [[nodiscard]] core::time_point gone_at(core::time_point now, bool in_line) const {
+        return now + (in_line ? std::max(timing.ttl, kinds::leaving_owed_for) : timing.ttl);
     }
 
     const kinds::kind* kind = &kinds::exclusive();
@@ -29,6 +39,7 @@ struct plan {
     core::duration max_hold{};  // zero: no cap
     bool renewing = true;
     bool await_release = true;
+    bool fair = false;
     std::string label;  // the readable end of the owner token
 };
 

@@ -11,11 +11,13 @@
 -- ARGV[4] quarantine in ms; '': this client has no guard; '0': an operator vouches for the server
 -- ARGV[5] max_ttl in ms
 --
--- {0, left, floor, max_ttl}   the life is known; `left` ms of quarantine (0: none). No token below the
---                             floor may be drawn
--- {1, left, floor, max_ttl}   a quarantine has begun: the life is new, or no guard was asked for so far
--- {2, 0, 0, max_ttl}          refused: guarded clients agreed on another max_ttl. Nothing was changed
--- WRONGTYPE                   there is something else at the record. Who vouches replaces it
+-- All with the server's time in microseconds at the end:
+-- {0, left, floor, max_ttl, time}   the life is known; `left` ms of quarantine (0: none). No token below
+--                                   the floor may be drawn
+-- {1, left, floor, max_ttl, time}   a quarantine has begun: the life is new, or no guard was asked for so
+--                                   far
+-- {2, 0, 0, max_ttl, time}          refused: guarded clients agreed on another max_ttl. Nothing was changed
+-- WRONGTYPE                         there is something else at the record. Who vouches replaces it
 local guarded, vouched = ARGV[4] ~= '', ARGV[4] == '0'
 local found
 if vouched then found = redis.pcall('GET', KEYS[1]) else found = redis.call('GET', KEYS[1]) end
@@ -33,7 +35,7 @@ end
 if not noted('floor') then record = ' ' end
 local max_ttl = noted('max_ttl')
 if guarded and not vouched and max_ttl and max_ttl ~= ARGV[5] then
-    return {2, 0, 0, tonumber(max_ttl)}
+    return {2, 0, 0, tonumber(max_ttl), now}
 end
 local known = noted('run') == ARGV[1] and (noted('replication') == ARGV[2] or ARGV[3] == '1')
 local floor = tonumber(noted('floor')) or 0
@@ -67,4 +69,4 @@ if begins or not known or noted('replication') ~= ARGV[2] then
     redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. string.format('%.0f', lowest))
 end
 local left = guarded and math.max(0, math.ceil((quarantined_until - now) / 1000)) or 0
-return {begins and 1 or 0, left, lowest, tonumber(max_ttl) or 0}
+return {begins and 1 or 0, left, lowest, tonumber(max_ttl) or 0, now}

@@ -220,6 +220,15 @@ TEST_F(authenticating, with_an_empty_password_file_gives_78_and_says_so) {
     EXPECT_TRUE(contains(result.err, "is empty")) << result.err;
 }
 
+TEST_F(authenticating, with_a_password_file_of_another_system_says_what_is_wrong_with_it) {
+    const auto file = scratch_ / "crlf";
+    std::ofstream(file) << "open sesame\r\n";
+    const auto result = ask({"status", "--password-file", file.native(), "key"},
+                            {{"HOLDFAST_URL", guarded_->url()}});
+    EXPECT_EQ(result.exit_code, 77);
+    EXPECT_TRUE(contains(result.err, "ends with a carriage return")) << result.err;
+}
+
 TEST_F(authenticating, with_a_password_file_that_is_not_there_gives_78) {
     EXPECT_EQ(holdfast({"run", "--password-file", "/no/such/file", "key", "true"}).exit_code, 78);
 }

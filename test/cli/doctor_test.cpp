@@ -54,12 +54,12 @@ class doctor : public tool_test {
     }
 
     /// The rules in its advice about rights.
-    words advised(const words& more) const {
-        std::istringstream advice(fix_for("rights", more, with_a_password()));
+    words advised(const words& more, const std::string& check = "rights") const {
+        std::istringstream advice(fix_for(check, more, with_a_password()));
         words rules;
         for (std::string word; advice >> word;) {
             std::erase(word, '\'');
-            if (word.starts_with('+') || word.starts_with('~')) rules.push_back(word);
+            if (std::string("+~&").find(word.front()) != std::string::npos) rules.push_back(word);
         }
         return rules;
     }
@@ -110,8 +110,8 @@ class doctor : public tool_test {
 
 TEST_F(doctor, looks_at_everything_that_matters) {
     const auto found = verdicts();
-    for (const char* check :
-         {"reachable", "round trip", "version", "role", "eviction", "rights", "lock", "tracking"}) {
+    for (const char* check : {"reachable", "round trip", "version", "role", "eviction", "rights",
+                              "lock", "tracking", "queue"}) {
         ASSERT_TRUE(found.contains(check)) << check;
         EXPECT_EQ(found.at(check), "ok") << check;
     }
@@ -121,7 +121,8 @@ TEST_F(doctor, looks_at_everything_that_matters) {
 
 TEST_F(doctor, tells_people_one_line_per_check) {
     const auto result = holdfast({"doctor"});
-    EXPECT_NE(result.out.find("  ok    reachable    yes\n"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("  ok    reachable    yes, as user default\n"), std::string::npos)
+        << result.out;
     EXPECT_NE(result.out.find("  ok    role         master\n"), std::string::npos) << result.out;
     EXPECT_NE(result.out.find("  ok    version      " + product() + ","), std::string::npos)
         << result.out;
@@ -139,7 +140,10 @@ TEST_F(doctor, finds_a_replica) {
     redis_server other;
     server_.command({"REPLICAOF", "127.0.0.1", std::to_string(other.port())});
     EXPECT_EQ(verdicts().at("role"), "problem");
-    EXPECT_EQ(holdfast({"doctor"}).exit_code, 78);
+    const auto result = holdfast({"doctor"});
+    EXPECT_EQ(result.exit_code, 78);
+    EXPECT_TRUE(contains(result.out, "slave of 127.0.0.1:" + std::to_string(other.port()) + ": "))
+        << result.out;
 }
 
 TEST_F(doctor, finds_a_server_that_was_named_twice) {
@@ -152,10 +156,47 @@ TEST_F(doctor, finds_a_server_that_was_named_twice) {
     EXPECT_NE(result.out.find("ok    independent  of the others"), std::string::npos) << result.out;
 }
 
+TEST_F(doctor, finds_a_master_and_its_replica_in_one_quorum) {
+    const redis_server replica(
+        {.configuration = {"replicaof 127.0.0.1 " + std::to_string(server_.port()),
+                           "repl-diskless-sync-delay 0"}});
+    const redis_server third;
+    ASSERT_TRUE(eventually(20s, [&] {
+        return contains(replica.command({"INFO", "replication"}), "master_link_status:up");
+    }));
+    for (const auto& [first, second] :
+         {std::pair{server_.url(), replica.url()}, std::pair{replica.url(), server_.url()}}) {
+        const auto result =
+            holdfast({"doctor", "--url", first, "--url", second, "--url", third.url()});
+        EXPECT_EQ(result.exit_code, 78);
+        const auto name = [](const redis_server& server) {
+            return "127.0.0.1:" + std::to_string(server.port());
+        };
+        const std::string one_with = "FAIL  independent  one with ";
+        EXPECT_TRUE(contains(result.out, one_with + name(server_) + ":")) << result.out;
+        EXPECT_TRUE(contains(result.out, one_with + name(replica) + ":")) << result.out;
+        EXPECT_TRUE(contains(result.out, "ok    independent  of the others")) << result.out;
+    }
+}
+
 TEST_F(doctor, is_content_with_a_file_that_is_always_synced) {
     server_.command({"CONFIG", "SET", "appendonly", "yes"});
     server_.command({"CONFIG", "SET", "appendfsync", "always"});
     EXPECT_EQ(verdicts().at("persistence"), "ok");
+}
+
+TEST_F(doctor, does_not_claim_to_know_what_only_config_get_tells) {
+    allow({"+@all", "-config", "~*"});
+    for (const char* append_only : {"no", "yes"}) {
+        server_.command({"CONFIG", "SET", "appendonly", append_only});
+        const auto result = holdfast({"doctor", "--user", "guest"});
+        EXPECT_EQ(result.exit_code, 0) << result.out;
+        EXPECT_TRUE(contains(result.out,
+                             "warn  persistence  not known, as CONFIG GET is "
+                             "refused; fix: allow CONFIG GET: redis-cli acl setuser "
+                             "guest '+config|get'"))
+            << result.out;
+    }
 }
 
 TEST_F(doctor, tells_an_unreachable_server_from_one_that_refuses_us) {
@@ -240,6 +281,92 @@ TEST_F(doctor, its_advice_about_rights_that_a_lock_needs_is_enough_and_the_least
 
 TEST_F(doctor, its_advice_about_rights_is_enough_and_the_least_with_the_restart_guard) {
     expect_least_advice(guarded());
+}
+
+class doctor_of_queues : public doctor {
+  protected:
+    static constexpr auto lists = {"+lpop", "+rpush", "+lrem", "+llen", "+lpos"};
+
+    /// Of a guest who may do all but this.
+    std::string advice_without(const words& rules) const {
+        words command{"ACL", "SETUSER", "guest", "reset", "on", "nopass", "~*", "+@all"};
+        command.insert(command.end(), rules.begin(), rules.end());
+        server_.command(command);
+        return fix_for("queue", {"--user", "guest"}, with_a_password());
+    }
+
+    bool has_rights_to_channels() const {
+        return !server_.query({"ACL", "SETUSER", "probe", "resetchannels"}).is_error();
+    }
+
+    std::vector<std::string> all_channels() const {
+        return has_rights_to_channels() ? words{"allchannels"} : words{};
+    }
+};
+
+TEST_F(doctor_of_queues, is_content_with_a_user_who_may_use_lists_and_channels) {
+    EXPECT_EQ(advice_without(all_channels()), "");
+    const auto result = holdfast({"doctor", "--user", "guest"}, with_a_password());
+    EXPECT_TRUE(contains(result.out, "  ok    queue ")) << result.out;
+}
+
+TEST_F(doctor_of_queues, warns_of_each_right_that_is_missing) {
+    for (const std::string right : lists) {
+        auto rules = all_channels();
+        rules.push_back("-" + right.substr(1));
+        EXPECT_EQ(advice_without(rules), "redis-cli acl setuser guest " + right);
+    }
+    auto rules = all_channels();
+    rules.push_back("-publish");
+    EXPECT_TRUE(advice_without(rules).ends_with(" +publish")) << advice_without(rules);
+}
+
+TEST_F(doctor_of_queues, warns_of_a_channel_that_is_missing_and_does_not_fail) {
+    if (!has_rights_to_channels()) GTEST_SKIP() << "every user has all channels";
+    EXPECT_EQ(advice_without({"resetchannels"}), "redis-cli acl setuser guest '&holdfast:*'");
+    EXPECT_EQ(advice_without({"resetchannels", "&holdfast:*"}), "");
+    EXPECT_EQ(advice_without({"resetchannels", "&other:*"}),
+              "redis-cli acl setuser guest '&holdfast:*'");
+    const auto result = holdfast({"doctor", "--user", "guest"}, with_a_password());
+    EXPECT_EQ(result.exit_code, 0) << result.out;
+    EXPECT_TRUE(
+        contains(result.out, "  warn  queue        not &holdfast:*: waiters are not called"))
+        << result.out;
+    EXPECT_TRUE(contains(result.out, "  ok    rights ")) << result.out;
+}
+
+TEST_F(doctor_of_queues, warns_of_a_user_who_may_not_subscribe) {
+    if (major_version() < 7) GTEST_SKIP() << "nobody can ask";
+    EXPECT_EQ(advice_without({"allchannels", "-subscribe"}),
+              "redis-cli acl setuser guest +subscribe");
+    EXPECT_EQ(advice_without({"resetchannels", "-subscribe"}),
+              "redis-cli acl setuser guest '&holdfast:*' +subscribe");
+}
+
+// The user can do nothing, and is given what each line advises.
+TEST_F(doctor_of_queues, its_advice_is_enough) {
+    const words as_guest{"--user", "guest", "--prefix", "jobs:"};
+    allow({});
+    auto rules = advised(as_guest);
+    const auto more = advised(as_guest, "queue");
+    rules.insert(rules.end(), more.begin(), more.end());
+    allow(rules);
+    EXPECT_EQ(advised(as_guest, "queue"), words{});
+}
+
+TEST_F(doctor_of_queues, leaves_no_entry_behind_whatever_it_may_not_do) {
+    for (const char* right : {"-del", "-lpop", "-rpush", "-eval", "-pexpire"}) {
+        advice_without({right});
+        EXPECT_EQ(server_.command({"KEYS", "*queue*"}), "") << right;
+    }
+}
+
+TEST_F(doctor_of_queues, looks_for_none_in_a_quorum) {
+    redis_server second;
+    redis_server third;
+    const auto found =
+        verdicts({"--url", server_.url(), "--url", second.url(), "--url", third.url()});
+    EXPECT_FALSE(found.contains("queue"));
 }
 
 TEST_F(doctor, leaves_nothing_behind) {
@@ -329,7 +456,7 @@ TEST_F(doctor, finds_a_cluster_node) {
 
 TEST_F(doctor, refuses_an_old_redis_with_the_oldest_version_and_so_do_the_others) {
     const std::string sentence =
-        "Redis 2.8.24 is too old; Holdfast needs Redis 6.0 or later, or Valkey";
+        "Redis 2.8.24 is too old; Holdfast needs Redis 6.0.6 or later, or Valkey";
     hostile_server old(old_redis("2.8.24"));
     const auto result = holdfast({"doctor", "--url", old.url()});
     EXPECT_EQ(result.exit_code, 78) << result.out;

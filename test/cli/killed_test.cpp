@@ -540,11 +540,44 @@ TEST_F(left_behind, with_wait_all_are_ended_by_at_most_and_by_a_kill) {
     start_daemon({"--wait-all", "--at-most", "1s"});
     EXPECT_EQ(holder_->wait(10s).code, 7) << holder_->error_output();
     EXPECT_FALSE(anybody_alive());
+    EXPECT_TRUE(contains(holder_->error_output(), "what the command left behind was stopped after"))
+        << holder_->error_output();
     std::filesystem::remove(scratch_ / "daemon");
     start_daemon({"--wait-all"});
     EXPECT_FALSE(holder_->wait_for(300ms));
     holder_->kill(SIGKILL);
     EXPECT_TRUE(eventually(5s, [&] { return !anybody_alive(); }));
+}
+
+// Shells let what they start in the background ignore INT and QUIT.
+TEST_F(left_behind, with_wait_all_are_told_of_and_ended_by_the_second_interrupt) {
+    start_daemon({"--wait-all", "-v"});
+    const auto said = [&](const char* what) {
+        return eventually(10s, [&] { return contains(holder_->error_output(), what); });
+    };
+    EXPECT_TRUE(said("the command has ended with 7; waiting for all that it has started"));
+    holder_->kill(SIGINT);
+    EXPECT_FALSE(holder_->wait_for(300ms)) << "the first is theirs to hear or to ignore";
+    holder_->kill(SIGQUIT);
+    EXPECT_EQ(holder_->wait(10s).code, 7) << holder_->error_output();
+    EXPECT_TRUE(std::filesystem::exists(scratch_ / "heard")) << "they get TERM before KILL";
+    EXPECT_FALSE(anybody_alive());
+    EXPECT_FALSE(server_.exists("key"));
+}
+
+TEST_F(left_behind, with_wait_all_who_ignore_term_too_are_killed_after_the_grace) {
+    holder_.emplace(start({"run", "--wait-all", "--kill-after", "200ms", "--status-fd", "2", "key",
+                           "--", "sh", "-c",
+                           "(trap '' TERM; echo >$DIR/ready; exec sleep 60) & "
+                           "until [ -e $DIR/ready ]; do sleep 0.01; done; exit 3"}));
+    ASSERT_TRUE(eventually(10s, [&] { return std::filesystem::exists(scratch_ / "ready"); }));
+    EXPECT_FALSE(holder_->wait_for(500ms)) << "the command has ended by now";
+    for (int n = 0; n < 2; ++n) {
+        holder_->kill(SIGINT);
+        holder_->wait_for(200ms);  // two signals of a kind at once are one
+    }
+    EXPECT_EQ(holder_->wait(10s).code, 3) << holder_->error_output();
+    EXPECT_EQ(json_of(holder_->error_output()).at("outcome"), "completed");
 }
 
 TEST_F(left_behind, with_wait_all_nobody_means_no_waiting) {

@@ -116,7 +116,7 @@ TEST_F(status, of_a_held_lock_names_the_holder) {
     auto holder = start({"run", "--label", "nightly", "key", "sleep", "60"});
     wait_until_held("key");
     const auto said = json_of(holdfast({"status", "--json", "key"}).out);
-    EXPECT_EQ(said.size(), 8U);
+    EXPECT_EQ(said.size(), 10U);
     EXPECT_EQ(said.at("key"), "key");
     EXPECT_EQ(said.at("state"), "held");
     EXPECT_EQ(said.at("owner"), server_.get("key").value().c_str());
@@ -195,6 +195,26 @@ TEST_F(status, of_a_key_that_is_no_lock_gives_76) {
     server_.command({"LPUSH", "key", "x"});
     EXPECT_EQ(holdfast({"status", "key"}).exit_code, 76);
     EXPECT_EQ(holdfast({"run", "-n", "key", "true"}).exit_code, 76);
+}
+
+// Nobody has noted its life there yet, and nobody can.
+TEST_F(status, and_ls_look_at_a_server_that_takes_no_writes) {
+    ASSERT_EQ(holdfast({"lock", "--prefix", "jobs:", "key"}).exit_code, 0);
+    server_.command({"DEL", "holdfast:record"});
+    server_.command({"CONFIG", "SET", "maxmemory", "1"});
+    const auto refused = holdfast({"run", "-n", "other", "true"});
+    EXPECT_EQ(refused.exit_code, 69) << refused.err;
+    EXPECT_TRUE(contains(refused.err, "OOM")) << refused.err;
+    const auto shown = holdfast({"status", "--json", "--prefix", "jobs:", "key"});
+    ASSERT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_EQ(json_of(shown.out).at("state"), "held");
+    EXPECT_EQ(json_of(shown.out).at("key"), "key");
+    EXPECT_EQ(holdfast({"status", "-q", "other"}).exit_code, 1);
+    const auto listed = holdfast({"ls", "--json", "--prefix", "jobs:"});
+    ASSERT_EQ(listed.exit_code, 0) << listed.err;
+    EXPECT_EQ(json_of(listed.out).at("key"), "key");
+    const auto guarded = holdfast({"status", "--url", server_.url() + "?restart_guard=on", "key"});
+    EXPECT_EQ(guarded.exit_code, 69) << "what it may have forgotten nobody knows: " << guarded.out;
 }
 
 class ls : public tool_test {

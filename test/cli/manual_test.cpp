@@ -40,7 +40,7 @@ std::set<std::string> options_in_help(const std::string& command) {
 }
 
 std::set<std::string> options_in_all_help() {
-    std::set<std::string> all{"--version"};
+    std::set<std::string> all{"--version", "-V"};
     for (const std::string& command : every_command) all.merge(options_in_help(command));
     return all;
 }
@@ -90,6 +90,7 @@ TEST(version, is_printed_by_command_and_option) {
     const auto said = run_command(holdfast_with({"version"}));
     EXPECT_TRUE(std::regex_match(said.out, std::regex("holdfast [0-9]+\\.[0-9]+\\.[0-9]+\n")));
     EXPECT_EQ(run_command(holdfast_with({"--version"})).out, said.out);
+    EXPECT_EQ(run_command(holdfast_with({"-V"})).out, said.out);
 }
 
 TEST(manual, names_exactly_the_options_and_commands_that_exist) {

@@ -76,11 +76,11 @@ TEST_F(options, eviction_can_be_allowed_by_option_and_in_the_url) {
     EXPECT_EQ(with_url(server_.url() + "?allow_eviction=yes", probe).exit_code, 64);
 }
 
-TEST_F(options, several_urls_between_commas_are_explained) {
+TEST_F(options, several_urls_between_commas_or_semicolons_are_explained) {
     const words probe{"status", "key"};
     for (const std::string& several :
-         {server_.url() + "," + server_.url(), std::string("redis://a:1,b:2"),
-          std::string("redis://a,b")}) {
+         {server_.url() + "," + server_.url(), server_.url() + ";" + server_.url(),
+          std::string("redis://a:1,b:2"), std::string("redis://a,b")}) {
         const auto by_variable = with_url(several, probe);
         EXPECT_EQ(by_variable.exit_code, 64);
         EXPECT_TRUE(contains(by_variable.err, "HOLDFAST_URL")) << by_variable.err;
@@ -94,6 +94,21 @@ TEST_F(options, several_urls_between_commas_are_explained) {
     EXPECT_TRUE(contains(holdfast(probe, how).err, "HOLDFAST_URL"));
     EXPECT_EQ(with_url("redis://:a,b@127.0.0.1:1", probe).exit_code, 69)
         << "a comma in a password is one";
+}
+
+TEST_F(options, a_url_is_one_word_and_what_follows_it_is_another) {
+    const auto held = holdfast({"lock", "lab:1"});
+    ASSERT_EQ(held.exit_code, 0) << held.err;
+    for (const words& named : {words{"--url", server_.url()}, words{"--url=" + server_.url()}}) {
+        words list{"ls"};
+        list.insert(list.end(), named.begin(), named.end());
+        list.emplace_back("lab*");
+        const auto result = holdfast(list);
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_TRUE(contains(result.out, "lab:1")) << result.out;
+    }
+    const auto three = holdfast({"status", "--url", server_.url(), "redis://b", "redis://c", "k"});
+    EXPECT_EQ(three.exit_code, 64) << "no quorum that nobody asked for: " << three.out;
 }
 
 TEST_F(options, a_directory_is_no_file) {
@@ -121,6 +136,22 @@ TEST_F(options, beyond_their_limits_are_refused_by_their_own_names) {
     const auto result = holdfast({"run", "--at-least", "400d", "key", "true"});
     EXPECT_EQ(result.exit_code, 64);
     EXPECT_TRUE(contains(result.err, "--at-least takes 365d at most")) << result.err;
+    const auto says = [&](const words& arguments, const char* what) {
+        const auto refused = holdfast(arguments);
+        EXPECT_EQ(refused.exit_code, 64) << refused.err;
+        EXPECT_TRUE(contains(refused.err, what)) << refused.err;
+    };
+    for (const char* ttl : {"10ms", "0"}) {
+        says({"lock", "--ttl", ttl, "key"}, "--ttl takes 50ms to ");
+        says({"renew", "--owner", "x", "--ttl", ttl, "key"}, "--ttl takes 50ms to ");
+    }
+    const std::string large(500, 'x');
+    says({"lock", "--label", large, "key"}, "--label takes 128 bytes at most, not 500");
+    says({"run", "--label", large, "key", "true"}, "--label takes 128 bytes at most, not 500");
+    says({"run", "-E", "abc", "key", "true"},
+         "--conflict-exit-code: 'abc' is not a number from 0 to 255");
+    says({"run", "-E", "256", "key", "true"},
+         "--conflict-exit-code: '256' is not a number from 0 to 255");
 }
 
 TEST_F(options, that_do_not_exist_are_blamed_themselves) {
@@ -128,6 +159,19 @@ TEST_F(options, that_do_not_exist_are_blamed_themselves) {
     EXPECT_EQ(result.exit_code, 64);
     EXPECT_TRUE(contains(result.err, "lock: there is no option -E")) << result.err;
     EXPECT_TRUE(contains(holdfast({"status", "--ttl", "3", "k"}).err, "there is no option --ttl"));
+}
+
+TEST_F(options, and_words_that_others_expect_are_answered_with_what_helps) {
+    const auto says = [&](const words& arguments, const char* what) {
+        const auto refused = holdfast(arguments);
+        EXPECT_EQ(refused.exit_code, 64) << refused.err;
+        EXPECT_TRUE(contains(refused.err, what)) << refused.err;
+        EXPECT_FALSE(contains(refused.err, "secret")) << refused.err;
+    };
+    says({"status", "-a", "secret", "k"}, "it is --password-file, or REDISCLI_AUTH, here");
+    says({"help", "run", "x"}, "one COMMAND at a time");
+    says({"renew", "k"}, "needs --owner\nTry 'holdfast renew --help'.");
+    says({"ls", "a", "b"}, "quote the PATTERN");
 }
 
 TEST_F(options, after_the_key_are_not_taken_for_a_command) {
@@ -206,7 +250,6 @@ TEST_F(options, that_are_not_there_yet_are_answered_so) {
     for (const auto& [arguments, answer] :
          {std::pair{words{"run", "--permits", "3", "key", "true"}, "several permits yet"},
           {words{"run", "--permits=3", "key", "true"}, "several permits yet"},
-          {words{"run", "--fair", "key", "true"}, "there are no fair locks yet"},
           {words{"run", "-k", "a", "-k", "b", "true"}, "locks of several keys yet"},
           {words{"elect", "leader", "--", "true"}, "there are no elections yet"}}) {
         const auto result = holdfast(arguments);

@@ -24,7 +24,9 @@ TEST_F(other_keys, of_another_kind_give_76_whatever_was_asked) {
               words{"status", "-q", key}}) {
             const auto result = holdfast(arguments);
             EXPECT_EQ(result.exit_code, 76) << arguments.front() << ": " << result.err;
-            EXPECT_TRUE(contains(result.err, "WRONGTYPE")) << result.err;
+            EXPECT_EQ(result.err,
+                      "holdfast: '" + std::string(key) + "' is a " + key + ", no lock\n")
+                << "it is said once";
         }
     }
 }
@@ -118,6 +120,18 @@ TEST_F(other_keys, with_any_bytes_in_their_names_come_out_of_json_as_they_are) {
 }
 
 /// A lock as Redisson keeps it: a hash of an owner and how often it has entered.
+TEST_F(other_keys, with_escapes_in_their_names_are_told_from_bytes_in_text_too) {
+    const std::string byte = "\xff";
+    const std::string letters = "\\xff";
+    ASSERT_EQ(holdfast({"lock", byte}).exit_code, 0);
+    EXPECT_TRUE(contains(holdfast({"ls"}).out, "\n\\xff  "));
+    server_.command({"DEL", byte});
+    ASSERT_EQ(holdfast({"lock", letters}).exit_code, 0);
+    EXPECT_TRUE(contains(holdfast({"ls"}).out, "\n\\x5cxff  ")) << holdfast({"ls"}).out;
+    EXPECT_TRUE(contains(holdfast({"status", letters}).out, " \\x5cxff\n"));
+    EXPECT_TRUE(contains(holdfast({"status", "a\\b\\xg"}).out, " a\\b\\xg\n")) << "no escapes";
+}
+
 class redisson : public tool_test {
   protected:
     redisson() {

@@ -95,12 +95,16 @@ TEST_F(quarantine, is_shown_by_status) {
     const auto shown = holdfast({"status", "key"}).out;
     EXPECT_TRUE(contains(shown, "nobody can take it  in quarantine for another ")) << shown;
     EXPECT_TRUE(contains(shown, "nothing; in quarantine for another ")) << shown;
-    const auto left = json_of(holdfast({"status", "--json", "key"}).out).at("quarantine_ms");
+    const auto as_json = holdfast({"status", "--json", "key"});
+    EXPECT_TRUE(contains(as_json.err, "in quarantine for another ")) << as_json.err;
+    const auto left = json_of(as_json.out).at("quarantine_ms");
     EXPECT_GT(left.as_int64(), 30'000);
     EXPECT_LT(left.as_int64(), 70'000);
     vouch();
     EXPECT_FALSE(contains(holdfast({"status", "key"}).out, "quarantine"));
-    EXPECT_FALSE(json_of(holdfast({"status", "--json", "key"}).out).contains("quarantine_ms"));
+    const auto since = holdfast({"status", "--json", "key"});
+    EXPECT_FALSE(json_of(since.out).contains("quarantine_ms"));
+    EXPECT_EQ(since.err, "");
 }
 
 TEST_F(quarantine, leaves_open_whether_a_lock_is_held) {

@@ -80,6 +80,32 @@ TEST_F(quorum, refuses_another_max_ttl_than_its_clients_agreed_on_as_configurati
     }
 }
 
+TEST_F(quorum, calls_nobody_the_holder_of_what_a_minority_has) {
+    ASSERT_EQ(holdfast("lock", {"--label", "night shift", "key"}).exit_code, 0);
+    ASSERT_TRUE(eventually(10s, [&] { return servers_[0].exists("key"); }));
+    const auto all = holdfast("ls", {});
+    EXPECT_TRUE(contains(all.out, "VOTES")) << all.out;
+    for (const std::size_t n : {1U, 2U}) servers_[n].command({"DEL", "key"});
+    const auto shown = status();
+    EXPECT_EQ(shown.at("state"), "free");
+    EXPECT_EQ(shown.at("votes"), 1);
+    for (const char* field : {"owner", "holder", "ttl_ms"}) {
+        EXPECT_TRUE(shown.at(field).is_null()) << field;
+    }
+    const auto text = holdfast("status", {"key"}).out;
+    EXPECT_FALSE(contains(text, "holder")) << text;
+    EXPECT_TRUE(contains(text, "1 of 3 servers has it for ")) << text;
+    EXPECT_TRUE(contains(text, "(night shift), its lease runs another ")) << text;
+    const auto listed = holdfast("ls", {}).out;
+    EXPECT_TRUE(contains(listed, "1 of 3")) << listed;
+}
+
+TEST_F(quorum, has_no_order_of_arrival_to_be_fair_by) {
+    const auto result = holdfast("run", {"--fair", "key", "true"});
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_TRUE(contains(result.err, "one server")) << result.err;
+}
+
 TEST_F(quorum, names_the_servers_that_it_enlists) {
     const auto result = holdfast("enlist", {});
     std::string expected;

@@ -252,9 +252,24 @@ TEST_F(run, says_that_its_release_was_not_confirmed) {
     server_.command({"ACL", "SETUSER", "default", "-del"});
     std::ofstream(gate) << "\n";
     EXPECT_EQ(holder.wait(10s).code, 0) << holder.error_output();
-    EXPECT_TRUE(contains(holder.error_output(), "'key' may not be released"))
+    EXPECT_TRUE(contains(holder.error_output(), "the release of 'key' was not confirmed"))
         << holder.error_output();
     EXPECT_TRUE(contains(holder.error_output(), "within 30s")) << holder.error_output();
+}
+
+TEST_F(run, says_who_refused_the_release_and_why) {
+    server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "~*", "+@all"});
+    const auto result =
+        holdfast({"run", "--user", "guest", "key", "redis-cli", "-p",
+                  std::to_string(server_.port()), "ACL", "SETUSER", "guest", "-del"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const auto said =
+        "the release of 'key' was not confirmed: 127.0.0.1:" + std::to_string(server_.port()) +
+        ": ";
+    EXPECT_TRUE(contains(result.err, said)) << result.err;
+    EXPECT_TRUE(contains(result.err, "'holdfast doctor' shows which rights are missing"))
+        << result.err;
+    EXPECT_TRUE(contains(result.err, "; the lock ends by itself within 30s")) << result.err;
 }
 
 TEST_F(run, at_least_keeps_the_lock_no_longer_where_the_lease_is) {

@@ -71,6 +71,17 @@ TEST(stop_schedule, stops_what_takes_too_long_with_the_whole_grace) {
     EXPECT_EQ(schedule.why(), cause::at_most);
 }
 
+TEST(stop_schedule, stops_at_once_when_somebody_asks_for_it) {
+    stop_schedule schedule(5s, at(100s));
+    schedule.request();
+    EXPECT_EQ(schedule.due({at(60s)}, at(10s)),
+              (stop_schedule::decision{action::terminate, at(15s)}));
+    EXPECT_EQ(schedule.why(), cause::request);
+    schedule.request();
+    EXPECT_EQ(schedule.due({at(60s)}, at(11s)).what, action::none) << "it is on its way";
+    EXPECT_EQ(schedule.due({at(60s)}, at(15s)).what, action::kill);
+}
+
 TEST(stop_schedule, shortens_that_grace_when_the_lease_ends_first) {
     stop_schedule schedule(5s, at(10s));
     EXPECT_EQ(schedule.due({at(16s)}, at(10s)),

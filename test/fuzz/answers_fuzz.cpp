@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "kinds/calls.hpp"
 #include "kinds/table.hpp"
 #include "net/enlisting.hpp"
 #include "net/explain.hpp"
@@ -22,9 +23,11 @@ const script enlist{"enlist", "0", "enlist"};
 }  // namespace holdfast::scripts
 namespace holdfast::scripts::exclusive {
 const script acquire{"acquire", "0", "acquire"};
+const script queue_acquire{"queue_acquire", "0", "queue_acquire"};
 const script commit{"commit", "0", "commit"};
 const script extend{"extend", "0", "extend"};
 const script release{"release", "0", "release"};
+const script queue_release{"queue_release", "0", "queue_release"};
 const script force{"force", "0", "force"};
 const script linger{"linger", "0", "linger"};
 }  // namespace holdfast::scripts::exclusive
@@ -48,6 +51,16 @@ void read_everything(std::string_view frame) {
         if (const auto* said = std::get_if<kinds::ownership>(&owned)) {
             if (*said == kinds::ownership::ours) require(reply.integer() == 1);
         }
+        const auto released = kind->read_release(reply);
+        if (const auto* said = std::get_if<kinds::release_found>(&released)) {
+            if (*said == kinds::release_found::released) require(reply.integer() == 1);
+            if (*said == kinds::release_found::passed_on) require(reply.integer() == 2);
+        }
+    }
+    if (reply.is_text()) {
+        if (const auto call = kinds::read_call(reply.text())) {
+            require(call->owner.size() + call->lock.size() + 1 == reply.text().size());
+        }
     }
     net::read_enlist(reply);
     if (reply.is_error()) require(!net::explain(reply).message.empty());
@@ -61,7 +74,8 @@ class conversation {
                                        .client_name = "name",
                                        .database = 3,
                                        .policy = guarded(),
-                                       .loads = kinds::scripts_to_load()}) {
+                                       .loads = kinds::scripts_to_load(kinds::topology::one_voter),
+                                       .channel = "holdfast:client:0"}) {
         handshake_.start(out_);
     }
 

@@ -85,7 +85,7 @@ void examine(std::string_view bytes, source from) {
     const view value{std::string_view{exact.data(), exact.size()}};
     walk(value, from, framer::max_depth);
     const std::string text = to_string(value, 100);
-    require(text.size() <= 103);
+    require(text.size() <= 104);
     require(std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; }));
 }
 

@@ -47,12 +47,12 @@ TEST_F(acl, a_user_without_the_key_is_refused) {
 }
 
 TEST_F(acl, a_user_without_the_fencing_counter_is_refused_unless_it_is_not_needed) {
-    const auto error = failure_as({"~k", "+@all"});
+    const auto error = failure_as({"~k", "~holdfast:{k}:queue", "+@all"});
     EXPECT_EQ(error.code, errc::permission) << error.what;
     EXPECT_FALSE(server_.exists("k"));
     acquire_options unfenced;
     unfenced.fencing = false;
-    client through(as_user({"~k", "+@all"}));
+    client through(as_user({"~k", "~holdfast:{k}:queue", "+@all"}));
     EXPECT_TRUE(mutex(through, "k", unfenced).try_acquire());
 }
 

@@ -73,7 +73,7 @@ TEST(connection, falls_back_to_version_2_where_hello_is_unknown) {
 
 TEST(connection, falls_back_to_version_2_where_version_3_is_refused) {
     const hostile_server server(fake_redis([](std::string_view command) -> std::string {
-        return asks(command, "2") ? "*2\r\n:1\r\n:7\r\n" : ":1\r\n";  // acquire has two keys
+        return asks(command, "3") ? "*2\r\n:1\r\n:7\r\n" : ":1\r\n";  // acquire has three keys
     }));
     client through(server.url());
     auto held = mutex(through, "k").acquire();

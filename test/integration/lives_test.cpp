@@ -502,8 +502,7 @@ TEST(lives, a_token_is_drawn_above_the_floor_whatever_the_clock_says) {
 
 TEST(lives, a_user_who_may_not_enlist_draws_no_token) {
     redis_server server;
-    server.command(
-        {"ACL", "SETUSER", "narrow", "on", ">secret", "~k", "~holdfast:{k}:fence", "+@all"});
+    server.command({"ACL", "SETUSER", "narrow", "on", ">secret", "~k", "~holdfast:{k}:*", "+@all"});
     auto settings = settings_for(server.url());
     settings.user = "narrow";
     settings.password = "secret";

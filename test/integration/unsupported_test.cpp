@@ -19,7 +19,7 @@ TEST(unsupported, a_redis_that_is_too_old_is_refused_with_the_oldest_version) {
     const auto error = failure_at(server.url());
     EXPECT_EQ(error.code, errc::unsafe_server) << error.what;
     EXPECT_TRUE(contains(error.what,
-                         "Redis 2.8.24 is too old; Holdfast needs Redis 6.0 or later, or Valkey"))
+                         "Redis 2.8.24 is too old; Holdfast needs Redis 6.0.6 or later, or Valkey"))
         << error.what;
 }
 

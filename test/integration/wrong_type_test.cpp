@@ -1,3 +1,5 @@
+#include <future>
+
 #include "holdfast/operate.hpp"
 #include "integration/library.hpp"
 
@@ -65,6 +67,22 @@ TEST_F(wrong_type, a_fencing_counter_that_is_no_number_leaves_no_lock_behind) {
     EXPECT_EQ(error_of([&] { (void)mutex(client_, "k").try_acquire(); }).code, errc::wrong_type);
     EXPECT_FALSE(server_.exists("k"));
     EXPECT_EQ(server_.command({"GET", "holdfast:{k}:fence"}), "many");
+}
+
+TEST_F(wrong_type, a_fencing_counter_of_another_type_passes_the_lock_on_to_the_next_in_line) {
+    auto held = mutex(client_, "k").acquire();
+    client other(server_.url());
+    auto fails =
+        std::async(std::launch::async, [&] { return error_of([&] { mutex(other, "k").lock(); }); });
+    const auto queue = "holdfast:{k}:queue";
+    EXPECT_TRUE(eventually(surely, [&] { return server_.command({"LLEN", queue}) == "1"; }));
+    server_.command({"RPUSH", queue, "- 0 next"});
+    server_.command({"DEL", "holdfast:{k}:fence"});
+    server_.command({"LPUSH", "holdfast:{k}:fence", "element"});
+    held.release();
+    EXPECT_EQ(fails.get().code, errc::wrong_type);
+    EXPECT_EQ(server_.command({"GET", "k"}), "next") << "and it need not look first";
+    EXPECT_FALSE(server_.exists(queue));
 }
 
 TEST_F(wrong_type, a_held_key_that_becomes_a_list_is_lost_and_left_alone) {

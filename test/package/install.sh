@@ -35,6 +35,13 @@ while IFS=: read -r document target; do
         fail "$document links to $target, which is missing"
 done <<<"$linked"
 
+# And so do the examples that documents speak of.
+named=$(grep -rhoP --include='*.md' '`\Kexample/[a-z_]+\.cpp' "$documents") ||
+    fail "no document names an example"
+for file in $named; do
+    [[ -s $documents/$file ]] || fail "a document names $file, which is missing"
+done
+
 named=$(sed -n '/^\.SH SEE ALSO/,$ { s/\\&//g; s/\\f.//g; p }' "$prefix/share/man/man1/holdfast.1" |
     grep -oE '[a-z]+\.md') || fail "the manual names no document"
 for file in $named; do

@@ -37,11 +37,28 @@ class reader {
                 account_.actors.insert({who_, thread_of(noted.hold)});
                 return;
             case happening::acquired: return read_acquired(noted);
-            case happening::denied:
-            case happening::failed: end_wait(noted); return;
+            case happening::denied: end_wait(noted, wait_end::denied); return;
+            case happening::failed: end_wait(noted, wait_end::failed); return;
+            case happening::cancelled: end_wait(noted, wait_end::cancelled); return;
+            case happening::started:
+                end_all_waits(noted.at);  // of the process before
+                return account_.lives.push_back({who_, noted.hold, noted.at});
+            case happening::ended: return ended_.push_back(noted);
+            case happening::connected:
+            case happening::disconnected: return account_.links[who_].push_back(noted.at);
+            case happening::seen: return read_sight(noted);
+            case happening::remained: return account_.remained.push_back(noted.subject);
+            case happening::cleared: return;
             default: return read_hold(noted);
         }
     }
+
+    void end_all_waits(instant at) {
+        for (const auto& [number, wish] : began_) add_wait(wish, at, wait_end::never);
+        began_.clear();
+    }
+
+    [[nodiscard]] const std::vector<event>& ended() const { return ended_; }
 
   private:
     void read_nemesis(const event& noted) {
@@ -57,19 +74,41 @@ class reader {
         }
     }
 
-    event end_wait(const event& noted) {
-        const event wish = began_.at(noted.hold);
+    event end_wait(const event& noted, wait_end how) {
+        event wish = began_.at(noted.hold);
         began_.erase(noted.hold);
-        account_.waits.push_back({{who_, thread_of(noted.hold)}, wish.subject, wish.at, noted.at});
+        add_wait(wish, noted.at, how);
         return wish;
     }
 
+    void add_wait(const event& wish, instant end, wait_end how) {
+        account_.waits.push_back({.who = {who_, thread_of(wish.hold)},
+                                  .key = wish.subject,
+                                  .began = wish.at,
+                                  .ended = end,
+                                  .how = how,
+                                  .fair = is_fair(wish)});
+    }
+
+    static bool is_fair(const event& wish) { return wish.text.ends_with("fair"); }
+
+    void read_sight(const event& noted) {
+        sight next{.key = noted.subject, .begin = noted.since, .end = noted.at};
+        std::istringstream words(noted.text);
+        std::string word;
+        words >> word;
+        next.owner = claimant_from(word);
+        while (words >> word) next.line.push_back(claimant_from(word));
+        account_.sights.push_back(std::move(next));
+    }
+
     void read_acquired(const event& noted) {
-        const event wish = end_wait(noted);
+        const event wish = end_wait(noted, wait_end::acquired);
         holds_[noted.hold] = account_.holds.size();
         account_.holds.push_back({.who = {who_, thread_of(noted.hold)},
                                   .number = noted.hold,
                                   .key = wish.subject,
+                                  .fair = is_fair(wish),
                                   .began = wish.at,
                                   .asked = noted.since,
                                   .acquired = noted.at,
@@ -118,6 +157,7 @@ class reader {
     std::map<std::uint64_t, std::size_t> holds_;
     std::map<std::uint64_t, std::size_t> faults_;
     std::map<std::string, std::size_t> writes_;
+    std::vector<event> ended_;  // others noted that they began
 };
 
 /// Writes name their hold by its place, so the places are renamed with the holds.
@@ -137,6 +177,12 @@ void sort_holds(account& all) {
     for (write& each : all.writes) each.hold = place[each.hold];
 }
 
+void end_life(account& all, const event& noted) {
+    for (life& each : all.lives) {
+        if (each.worker == noted.subject && each.process == noted.hold) each.end = noted.at;
+    }
+}
+
 /// Holders of one process that have one attempt in common have handed the lock off.
 void link_hand_offs(account& all) {
     std::map<std::tuple<std::string, std::string, instant>, hold*> latest;
@@ -149,17 +195,63 @@ void link_hand_offs(account& all) {
 
 }  // namespace
 
+bool fault::strikes(const std::string& worker) const {
+    if (!strikes_workers(kind)) return false;
+    std::istringstream numbers(targets.substr(targets.find(':') + 1));
+    for (std::string number; std::getline(numbers, number, '+');) {
+        if (worker == 'w' + number) return true;
+    }
+    return false;
+}
+
+std::string to_word(const claimant& who) {
+    if (who.nobody()) return "-";
+    return who.worker + ':' + std::to_string(who.process) + ':' + who.nonce +
+           (who.callable ? "" : "!");
+}
+
+claimant claimant_from(std::string word) {
+    claimant read;
+    if (word == "-") return read;
+    if (word.ends_with('!')) {
+        read.callable = false;
+        word.pop_back();
+    }
+    const auto first = word.find(':');
+    const auto second = word.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) {
+        throw std::runtime_error("nobody is called " + word);
+    }
+    read.worker = word.substr(0, first);
+    read.process = std::stoull(word.substr(first + 1, second - first - 1));
+    read.nonce = word.substr(second + 1);
+    return read;
+}
+
+const claimant* sight::find(const claimant& who) const {
+    const auto found = std::find_if(line.begin(), line.end(),
+                                    [&](const claimant& each) { return each.same(who); });
+    return found == line.end() ? nullptr : &*found;
+}
+
 std::string to_string(const actor& who) { return who.worker + static_cast<char>('a' + who.thread); }
 
 account reconstruct(const std::vector<history>& histories) {
     account all;
+    std::vector<event> ended;
     for (const history& each : histories) {
         reader reads(all, each.who);
         for (const event& noted : each.events) reads.read(noted);
+        reads.end_all_waits(instant::max());
+        ended.insert(ended.end(), reads.ended().begin(), reads.ended().end());
     }
+    for (const event& each : ended) end_life(all, each);
+    for (wait& each : all.waits) each.ended = std::min(each.ended, all.end);
     for (fault& each : all.faults) each.end = std::min(each.end, all.end);
     if (!all.phases.empty()) all.phases.back().end = all.end;
     sort_holds(all);
+    std::stable_sort(all.sights.begin(), all.sights.end(),
+                     [](const sight& a, const sight& b) { return a.begin < b.begin; });
     link_hand_offs(all);
     return all;
 }

@@ -31,6 +31,7 @@ struct hold {
     actor who{};
     std::uint64_t number = 0;
     std::string key{};
+    bool fair = false;
     instant began{};     // the caller asked
     instant asked{};     // the attempt that won was sent; perhaps by another, who handed it off
     instant acquired{};  // the caller had it
@@ -74,6 +75,9 @@ struct fault {
     instant begin{};
     instant end{};
     instant amount{};  // of a jump
+
+    /// Whether this worker, "wN", is among the targets, "workers:N+M".
+    [[nodiscard]] bool strikes(const std::string& worker) const;
 };
 
 struct phase {
@@ -82,13 +86,57 @@ struct phase {
     instant end{};
 };
 
-/// A wish for a lock, until it was granted, denied or had failed.
+enum class wait_end : std::uint8_t { acquired, denied, failed, cancelled, never };
+
+/// A wish for a lock, until it was granted, denied or had failed; `never`: until the end of it all.
 struct wait {
     actor who{};
     std::string key{};
     instant began{};
     instant ended{};
+    wait_end how = wait_end::never;
+    bool fair = false;
 };
+
+/// One process of a worker.
+struct life {
+    std::string worker{};
+    std::uint64_t process = 0;
+    instant begin{};
+    instant end = instant::max();  // it is gone at the latest then
+};
+
+/// An owner token: the label and the process that it names, and what makes it its own.
+struct claimant {
+    std::string worker{};  // empty: nobody
+    std::uint64_t process = 0;
+    std::string nonce{};
+    bool callable = true;  // in line: somebody listens to its channel
+
+    [[nodiscard]] bool nobody() const { return worker.empty(); }
+    /// Of the same attempt.
+    [[nodiscard]] bool same(const claimant& other) const {
+        return worker == other.worker && process == other.process && nonce == other.nonce;
+    }
+};
+
+/// "worker:process:nonce", with a `!` behind it if nobody listens; "-" for nobody.
+std::string to_word(const claimant& who);
+claimant claimant_from(std::string word);
+
+/// Who owned a lock and who stood in line for it, in order, whenever the server was asked from
+/// `begin` to `end`; two looks are no more than `longest_between_looks` apart.
+struct sight {
+    std::string key{};
+    instant begin{};  // before the first look
+    instant end{};    // after the last
+    claimant owner{};
+    std::vector<claimant> line{};
+
+    [[nodiscard]] const claimant* find(const claimant& who) const;
+};
+
+inline constexpr std::chrono::milliseconds longest_between_looks{250};
 
 struct stall {
     std::string worker{};
@@ -104,7 +152,11 @@ struct account {
     std::vector<phase> phases{};
     std::vector<stall> stalls{};
     std::vector<wait> waits{};
-    std::set<actor> actors{};  // all who ever wished for a lock
+    std::vector<life> lives{};
+    std::vector<sight> sights{};                          // by time
+    std::map<std::string, std::vector<instant>> links{};  // when each worker got or lost one
+    std::vector<std::string> remained{};                  // keys, after the end
+    std::set<actor> actors{};                             // all who ever wished for a lock
     std::map<happening, std::size_t> counts{};
     instant begin{};
     instant end{};

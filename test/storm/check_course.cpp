@@ -73,17 +73,6 @@ void check_progress_in(evidence& with, const phase& during) {
     judge(during.end);
 }
 
-/// For how long of the span the key was held by some who took more than a second each.
-std::chrono::nanoseconds held_on_to(const evidence::lane& lane, instant begin, instant end) {
-    std::chrono::nanoseconds sum{};
-    for (const hold* each : lane) {
-        const bool long_one = each->valid_to() - each->acquired > std::chrono::seconds(1);
-        if (!long_one || each->acquired >= end || each->valid_to() <= begin) continue;
-        sum += std::min(each->valid_to(), end) - std::max(each->acquired, begin);
-    }
-    return sum;
-}
-
 /// Whether it waited for one key for most of the time, though it may have given up and asked again,
 /// and others held on to that for most of its wait.
 bool stood_behind_long_holds(const evidence& with, const actor& who, instant begin, instant end) {
@@ -93,13 +82,11 @@ bool stood_behind_long_holds(const evidence& with, const actor& who, instant beg
     };
     std::map<std::string, account_of_key> keys;
     for (const wait& each : with.facts().waits) {
-        const auto lane = with.keys().find(each.key);
         if (each.who != who || each.ended <= begin || each.began >= end) continue;
-        if (lane == with.keys().end()) continue;
         const instant since = std::max(each.began, begin);
         const instant until = std::min(each.ended, end);
         keys[each.key].waited += until - since;
-        keys[each.key].held_on_to += held_on_to(lane->second, since, until);
+        keys[each.key].held_on_to += with.held_on_to(each.key, since, until);
     }
     return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
         const auto& [waited, held] = key.second;

@@ -32,6 +32,18 @@ class evidence {
         return false;
     }
     [[nodiscard]] bool stalled(const std::string& worker, instant begin, instant end) const;
+    /// Whether the nemesis had stopped the worker at some time of the span.
+    [[nodiscard]] bool frozen(const std::string& worker, instant begin, instant end) const;
+    /// Whether it stood still at some time of the span, or a connection came or went then, or soon
+    /// after.
+    [[nodiscard]] bool distracted(const std::string& worker, instant begin, instant end) const;
+    /// For how long of the span the key was held by some who took more than a second each.
+    [[nodiscard]] instant held_on_to(const std::string& key, instant begin, instant end) const;
+
+    using sightings = std::vector<const sight*>;
+    [[nodiscard]] const std::map<std::string, sightings>& sights() const { return sights_; }
+    /// Null: no such process was noted.
+    [[nodiscard]] const life* life_of(const claimant& who) const;
 
     [[nodiscard]] std::string seconds(instant at) const;  // since the beginning
     [[nodiscard]] std::string describe(const hold& held) const;
@@ -43,6 +55,7 @@ class evidence {
     verdict& verdict_;
     std::map<std::string, lane> keys_;
     std::map<std::string, std::vector<const stall*>> stalls_;
+    std::map<std::string, sightings> sights_;
 };
 
 void check_exclusion(evidence& with);
@@ -53,5 +66,10 @@ void check_owners(evidence& with);
 void check_notice(evidence& with);
 void check_progress(evidence& with);
 void check_recovery(evidence& with);
+void check_order(evidence& with);
+void check_unclaimed(evidence& with);
+void check_entries(evidence& with);
+void check_left_behind(evidence& with);
+void check_shares(evidence& with);
 
 }  // namespace holdfast::storm

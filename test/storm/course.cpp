@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <thread>
 
 #include "storm/checker.hpp"
 #include "storm/nemesis.hpp"
+#include "storm/observer.hpp"
 #include "storm/progress.hpp"
 
 namespace holdfast::storm {
@@ -27,6 +29,7 @@ class course {
                   .seed = settings.seed,
                   .directory = settings.directory,
                   .program = settings.program}),
+          observer_(observe(settings, scene_)),
           nemesis_(scene_, notes_, settings.seed, [this](milliseconds time) { pass(time); }),
           progress_(settings.directory, settings.minutes) {}
 
@@ -36,7 +39,7 @@ class course {
             std::chrono::duration<double>(settings_.minutes * 60 / rounds));
         for (int n = 0; n < static_cast<int>(rounds); ++n) round(length);
         enter("over");
-        scene_.dismiss();
+        dismiss();
     }
 
     /// Says what it was about to say when it was interrupted.
@@ -48,21 +51,56 @@ class course {
   private:
     /// Long enough to see that everybody has recovered.
     static constexpr instant calm_time = bounds{}.recovery + std::chrono::seconds(1);
+    static constexpr instant waiters_time = std::chrono::seconds(25);
+    static constexpr instant rush_time = bounds{}.rush_begins + std::chrono::seconds(5);
 
     void round(instant length) {
         if (scene_.servers() == 1) {
-            rage(false, length - calm_time);
-            return calm();
+            rage(prey::anything, length - calm_time - waiters_time - rush_time);
+            calm();
+            rage(prey::waiters, waiters_time);
+            return rush();
         }
-        rage(true, length / 2 - calm_time);
+        rage(prey::minority, length / 2 - calm_time);
         calm();
-        rage(false, length / 2 - calm_time);
+        rage(prey::anything, length / 2 - calm_time);
         calm();
     }
 
-    void rage(bool minority, instant time) {
-        enter(minority ? "minority" : "anything");
-        nemesis_.rage(minority, now() + time);
+    void rage(prey at, instant time) {
+        enter(at == prey::minority ? "minority" : at == prey::waiters ? "waiters" : "anything");
+        nemesis_.rage(at, now() + time);
+    }
+
+    void rush() {
+        enter("rush");
+        scene_.rush(true);
+        pass(std::chrono::duration_cast<milliseconds>(rush_time));
+        scene_.rush(false);
+    }
+
+    /// Nothing remains of locks and queues when those are gone who used them.
+    void dismiss() {
+        scene_.dismiss();
+        for (std::size_t n = 0; n < scene_.workers(); ++n) {
+            notes_.note({.what = happening::ended,
+                         .hold = static_cast<std::uint64_t>(scene_.worker(n).id()),
+                         .subject = scene_.name_of_worker(n)});
+        }
+        if (!observer_) return;
+        std::vector<std::string> left = scene_.keys_left();
+        for (const instant end = now() + bounds{}.left_behind; !left.empty() && now() < end;) {
+            std::this_thread::sleep_for(milliseconds(50));
+            left = scene_.keys_left();
+        }
+        for (const auto& key : left) notes_.note({.what = happening::remained, .subject = key});
+        if (left.empty()) notes_.note({.what = happening::cleared});
+    }
+
+    static std::unique_ptr<observer> observe(const course_settings& settings, scene& where) {
+        if (where.servers() != 1) return nullptr;
+        return std::make_unique<observer>(where.server(0).socket_path(),
+                                          settings.directory / "observer.history");
     }
 
     void calm() {
@@ -89,6 +127,7 @@ class course {
     const course_settings& settings_;
     recorder notes_;
     scene scene_;
+    std::unique_ptr<observer> observer_;  // of a wait queue
     nemesis nemesis_;
     progress progress_;
     std::string phase_;

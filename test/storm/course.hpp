@@ -19,7 +19,7 @@ struct course_settings {
 /// The whole storm, in rounds of about two minutes:
 ///
 ///   quorum   a minority is struck - calm - anything is struck - calm
-///   one      anything is struck - calm
+///   one      anything is struck - calm - who waits is struck - everybody is after one lock
 ///
 /// The histories are in the directory then. False: it was interrupted.
 bool run_course(const course_settings& settings);

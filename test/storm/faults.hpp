@@ -23,6 +23,7 @@ enum class fault_kind : std::uint8_t {
     flush_all,
     flush_scripts,
     kill_clients,
+    kill_waiter,  // CLIENT KILL of who stands first in line for the popular lock
     pause_clients,
     out_of_memory,
     delete_lock,  // the popular one, by hand, again and again
@@ -30,11 +31,12 @@ enum class fault_kind : std::uint8_t {
     kill_worker,  // kill -9, and another takes its place
 };
 
-inline constexpr std::array<std::string_view, 20> fault_names{
+inline constexpr std::array<std::string_view, 21> fault_names{
     "kill-and-lose",    "kill-and-keep",   "kill-and-rewind", "stop-server",   "silence",
     "silence-requests", "silence-replies", "delay",           "reset",         "split",
     "clock-forwards",   "clock-backwards", "flush-all",       "flush-scripts", "kill-clients",
-    "pause-clients",    "out-of-memory",   "delete-lock",     "stop-worker",   "kill-worker"};
+    "kill-waiter",      "pause-clients",   "out-of-memory",   "delete-lock",   "stop-worker",
+    "kill-worker"};
 
 /// The lock at which most threads meet.
 inline constexpr std::string_view popular_key = "apples";
@@ -45,6 +47,19 @@ constexpr std::string_view name_of(fault_kind kind) {
 
 constexpr bool strikes_workers(fault_kind kind) {
     return kind == fault_kind::stop_worker || kind == fault_kind::kill_worker;
+}
+
+/// Whether who stands in line may be forgotten, too; or was granted the lock, and finds it gone.
+constexpr bool forgets_the_line(fault_kind kind) {
+    switch (kind) {
+        case fault_kind::kill_and_lose:
+        case fault_kind::kill_and_keep:
+        case fault_kind::kill_and_rewind:
+        case fault_kind::flush_all:
+        case fault_kind::out_of_memory:
+        case fault_kind::delete_lock: return true;
+        default: return false;
+    }
 }
 
 /// Whether locks that the server held may be gone afterwards, with or without a quarantine.

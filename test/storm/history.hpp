@@ -23,6 +23,7 @@ enum class happening : std::uint8_t {
     acquired,   // token, until; since: when the winning attempt was sent
     denied,     // somebody else held it for as long as we waited
     failed,     // text: the error
+    cancelled,  // by its stop_token
     extended,   // the deadline was seen to have moved to `until`
     warned,     // the stop token has fired
     lost,       // lost() was found true
@@ -36,13 +37,21 @@ enum class happening : std::uint8_t {
     stalled,    // the process did not run from `since` until now
     struck,     // a fault begins: subject is its targets, text its kind, until its amount
     mended,     // and is over
-    phase,      // text: minority, anything, calm, over
+    phase,      // text: minority, anything, calm, waiters, rush, over
+    started,    // a worker: hold is its process id
+    ended,      // and is gone for certain: subject is its name
+    connected,  // to a server, once more or for the first time
+    disconnected,
+    seen,      // subject: a key; from `since` until now every look found what text says (sight)
+    remained,  // subject: a key that is there although all workers have ended
+    cleared,   // none is
 };
 
-inline constexpr std::array<std::string_view, 18> happening_names{
-    "began", "acquired", "denied",  "failed",  "extended",  "warned",
-    "lost",  "intends",  "wrote",   "refused", "releasing", "released",
-    "left",  "shown",    "stalled", "struck",  "mended",    "phase"};
+inline constexpr std::array<std::string_view, 26> happening_names{
+    "began",     "acquired",     "denied", "failed",   "cancelled", "extended", "warned",
+    "lost",      "intends",      "wrote",  "refused",  "releasing", "released", "left",
+    "shown",     "stalled",      "struck", "mended",   "phase",     "started",  "ended",
+    "connected", "disconnected", "seen",   "remained", "cleared"};
 
 struct event {
     instant at{};

@@ -103,7 +103,7 @@ void draw_timelines(const std::filesystem::path& directory, const account& all,
         begin = end;
     };
     for (const phase& each : all.phases) {
-        if (each.kind == "calm") draw(each.end);
+        if (each.kind == "calm" || each.kind == "rush") draw(each.end);
     }
     if (number == 0) draw(all.end);
 }

@@ -29,12 +29,12 @@ std::string describe(const strike& chosen) {
 nemesis::nemesis(scene& victims, recorder& notes, std::uint64_t seed, pass_time pass)
     : scene_(victims), notes_(notes), random_(seed), pass_(std::move(pass)) {}
 
-void nemesis::rage(bool minority, instant end) {
-    const std::vector<std::size_t> victims = choose_victims(minority);
+void nemesis::rage(prey at, instant end) {
+    const std::vector<std::size_t> victims = choose_victims(at);
     while (now() < end) {
         std::vector<std::size_t> spared = victims;
-        std::vector<strike> all{choose(spared)};
-        while (!spared.empty() && chance(40)) all.push_back(choose(spared));
+        std::vector<strike> all{choose(at, spared)};
+        while (!spared.empty() && chance(40)) all.push_back(choose(at, spared));
         const instant began = now();
         carry_out(std::move(all));
         const auto took = std::chrono::duration_cast<milliseconds>(now() - began);
@@ -42,35 +42,63 @@ void nemesis::rage(bool minority, instant end) {
     }
 }
 
-std::vector<std::size_t> nemesis::choose_victims(bool minority) {
+std::vector<std::size_t> nemesis::choose_victims(prey at) {
     std::vector<std::size_t> all(scene_.servers());
     std::iota(all.begin(), all.end(), 0);
-    if (!minority) return all;
+    if (at != prey::minority) return all;
     std::shuffle(all.begin(), all.end(), random_);
     all.resize((scene_.servers() - 1) / 2);
     return all;
 }
 
-/// From a shuffled deck, with workers in it as often as pauses of them deserve.
-fault_kind nemesis::draw() {
-    if (deck_.empty()) {
+/// With workers in it as often as pauses of them deserve. Several servers have no wait queue.
+void nemesis::shuffle_deck(prey at) {
+    auto& deck = decks_[at];
+    if (at == prey::waiters) {
+        deck = {fault_kind::stop_worker, fault_kind::stop_worker, fault_kind::stop_worker,
+                fault_kind::kill_worker, fault_kind::kill_worker, fault_kind::kill_waiter};
+    } else {
         for (std::size_t n = 0; n < fault_names.size(); ++n) {
-            deck_.push_back(static_cast<fault_kind>(n));
+            deck.push_back(static_cast<fault_kind>(n));
         }
-        deck_.insert(deck_.end(), 3, fault_kind::stop_worker);
-        std::shuffle(deck_.begin(), deck_.end(), random_);
+        deck.insert(deck.end(), 3, fault_kind::stop_worker);
+        if (scene_.servers() > 1) std::erase(deck, fault_kind::kill_waiter);
     }
-    const fault_kind top = deck_.back();
-    deck_.pop_back();
+    std::shuffle(deck.begin(), deck.end(), random_);
+}
+
+fault_kind nemesis::draw(prey at) {
+    auto& deck = decks_[at];
+    if (deck.empty()) shuffle_deck(at);
+    const fault_kind top = deck.back();
+    deck.pop_back();
     return top;
 }
 
-strike nemesis::choose(std::vector<std::size_t>& free_servers) {
-    strike chosen{.kind = draw()};
+/// Mostly who stands first in line, and perhaps another one.
+std::vector<std::size_t> nemesis::choose_workers() {
+    std::vector<std::size_t> all(scene_.workers());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<std::size_t> chosen = some_of(all, 2);
+    const auto first = scene_.servers() == 1 && chance(75) ? first_in_line() : std::nullopt;
+    if (!first) return chosen;
+    if (std::find(chosen.begin(), chosen.end(), *first) == chosen.end()) chosen.front() = *first;
+    return chosen;
+}
+
+/// Who stands there for a moment is found by looking again and again.
+std::optional<std::size_t> nemesis::first_in_line() {
+    for (int times = 0; times < 50; ++times) {
+        if (const auto found = scene_.first_in_line(popular_key)) return found;
+        pass_(5ms);
+    }
+    return std::nullopt;
+}
+
+strike nemesis::choose(prey at, std::vector<std::size_t>& free_servers) {
+    strike chosen{.kind = draw(at)};
     if (strikes_workers(chosen.kind)) {
-        std::vector<std::size_t> all(scene_.workers());
-        std::iota(all.begin(), all.end(), 0);
-        chosen.targets = some_of(all, 2);
+        chosen.targets = choose_workers();
         free_servers.clear();  // else a second strike could meet the same worker
     } else {
         chosen.targets = some_of(free_servers, free_servers.size());
@@ -80,6 +108,9 @@ strike nemesis::choose(std::vector<std::size_t>& free_servers) {
         });
     }
     choose_details(chosen);
+    // Long enough to see that others do not wait for it.
+    const bool freezes = chosen.kind == fault_kind::stop_worker;
+    if (at == prey::waiters && freezes && chosen.harsh) chosen.lasts = between(4s, 4900ms);
     return chosen;
 }
 
@@ -90,7 +121,8 @@ void nemesis::choose_details(strike& chosen) {
         case fault_kind::clock_backwards: return choose_jump(chosen);
         case fault_kind::flush_all:
         case fault_kind::flush_scripts:
-        case fault_kind::kill_clients: return;
+        case fault_kind::kill_clients:
+        case fault_kind::kill_waiter: return;
         case fault_kind::delete_lock: chosen.repeated = 20; return;
         case fault_kind::stop_server:
         case fault_kind::stop_worker:

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,6 +25,10 @@ struct strike {
     std::uint64_t number = 0;
 };
 
+/// At what the nemesis aims: the same minority of the servers, anything, or those who wait:
+/// workers, mostly who stands first in line for the popular lock.
+enum class prey : std::uint8_t { minority, anything, waiters };
+
 /// Strikes servers, networks and workers, at least every five seconds, and notes what it does.
 ///
 /// Every kind of fault comes up before any comes again. All clocks stay near the true time: they
@@ -36,8 +42,7 @@ class nemesis {
 
     nemesis(scene& victims, recorder& notes, std::uint64_t seed, pass_time pass);
 
-    /// Until `end`, strikes a minority of the servers that stays the same meanwhile, or anything.
-    void rage(bool minority, instant end);
+    void rage(prey at, instant end);
 
     [[nodiscard]] std::size_t strikes() const { return number_; }
     [[nodiscard]] const std::string& doing() const { return doing_; }
@@ -45,9 +50,12 @@ class nemesis {
   private:
     using milliseconds = std::chrono::milliseconds;
 
-    [[nodiscard]] std::vector<std::size_t> choose_victims(bool minority);
-    fault_kind draw();
-    strike choose(std::vector<std::size_t>& free_servers);
+    [[nodiscard]] std::vector<std::size_t> choose_victims(prey at);
+    void shuffle_deck(prey at);
+    fault_kind draw(prey at);
+    strike choose(prey at, std::vector<std::size_t>& free_servers);
+    std::vector<std::size_t> choose_workers();
+    [[nodiscard]] std::optional<std::size_t> first_in_line();
     void choose_details(strike& chosen);
     void choose_jump(strike& chosen);
     void carry_out(std::vector<strike> all);
@@ -57,6 +65,7 @@ class nemesis {
     void begin_at_server(const strike& chosen, std::size_t n);
     void begin_in_network(const strike& chosen, std::size_t n);
     void begin_by_command(const strike& chosen, std::size_t n);
+    void kill_waiter(std::size_t n);
     void begin_at_worker(const strike& chosen, std::size_t n);
     void end_at(const strike& chosen, std::size_t n);
 
@@ -68,7 +77,7 @@ class nemesis {
     recorder& notes_;
     std::mt19937_64 random_;
     pass_time pass_;
-    std::vector<fault_kind> deck_;
+    std::map<prey, std::vector<fault_kind>> decks_;
     std::uint64_t number_ = 0;
     std::string doing_;
 };

@@ -36,6 +36,8 @@ void registers::write_plain(const std::string& key, const std::string& version) 
     ask({"SET", "plain:" + key, version});
 }
 
+bool registers::rush() { return !ask({"GET", rush_key}).is_nil(); }
+
 std::optional<std::string> registers::read_fenced(const std::string& key, std::uint64_t token) {
     const test::reply answer = ask({"EVAL", fenced, "1", "fenced:" + key, std::to_string(token)});
     if (answer.is_nil()) return std::nullopt;

@@ -8,6 +8,9 @@
 
 namespace holdfast::storm {
 
+/// A key of their server: as long as it is there everybody is after the popular lock.
+inline constexpr auto rush_key = "rush";
+
 /// What the locks protect: per key a plain register, which takes whatever is written, and a fenced
 /// one, which refuses tokens below the highest that it has seen. A holder that reads shows its
 /// token too: otherwise a late write could still slip in between the read and the write of its
@@ -24,6 +27,9 @@ class registers {
 
     std::optional<std::string> read_fenced(const std::string& key, std::uint64_t token);
     bool write_fenced(const std::string& key, std::uint64_t token, const std::string& version);
+
+    /// Whether everybody is to be after the popular lock all the time.
+    bool rush();
 
   private:
     test::reply ask(const std::vector<std::string>& arguments);

@@ -4,6 +4,8 @@
 #include <stdexcept>
 
 #include "holdfast/operate.hpp"
+#include "storm/observer.hpp"
+#include "storm/visitor.hpp"
 
 namespace holdfast::storm {
 namespace {
@@ -68,6 +70,37 @@ void scene::replace_worker(std::size_t n) {
     employee& place = workers_[n];
     ++place.orders.generation;
     place.child = start(place.orders);
+}
+
+std::optional<std::size_t> scene::worker_called(const std::string& name) const {
+    for (std::size_t n = 0; n < workers_.size(); ++n) {
+        if (name_of_worker(n) == name) return n;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::size_t> scene::first_in_line(std::string_view key) const {
+    const test::reply head = servers_.front().query({"LINDEX", line_of(key), "0"});
+    if (head.is_nil() || head.is_error()) return std::nullopt;
+    return worker_called(waiter_of(head.text).worker);
+}
+
+void scene::rush(bool on) {
+    if (on) {
+        registers_.command({"SET", rush_key, "1"});
+    } else {
+        registers_.command({"DEL", rush_key});
+    }
+}
+
+std::vector<std::string> scene::keys_left() const {
+    std::vector<std::string> left;
+    for (const auto key : keys) {
+        for (const std::string& each : {std::string(key), line_of(key)}) {
+            if (servers_.front().exists(each)) left.push_back(each);
+        }
+    }
+    return left;
 }
 
 void scene::inspect() {

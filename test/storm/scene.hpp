@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,16 @@ class scene {
     test::fault_proxy& proxy(std::size_t n) { return proxies_[n]; }
     test::shifted_clock& clock_of(std::size_t n) { return clocks_[n]; }
     test::process& worker(std::size_t n) { return workers_[n].child; }
+    [[nodiscard]] const std::string& name_of_worker(std::size_t n) const {
+        return workers_[n].orders.name;
+    }
+    /// Nothing if there is none of that name.
+    [[nodiscard]] std::optional<std::size_t> worker_called(const std::string& name) const;
+    /// The worker that stands first in line for a key at the first server, if any does.
+    [[nodiscard]] std::optional<std::size_t> first_in_line(std::string_view key) const;
+
+    /// Whether all workers are to be after the popular lock all the time.
+    void rush(bool on);
 
     /// Another process in the place of one that is gone.
     void replace_worker(std::size_t n);
@@ -44,6 +55,8 @@ class scene {
     void inspect();
     /// Lets the workers finish what they are at, and end.
     void dismiss();
+    /// Which keys of locks and queues there are at the first server.
+    [[nodiscard]] std::vector<std::string> keys_left() const;
 
   private:
     struct employee {

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <sstream>
 
 #include "storm/nemesis.hpp"
 
@@ -77,7 +78,13 @@ void nemesis::begin_by_command(const strike& chosen, std::size_t n) {
         case fault_kind::flush_all: server.command({"FLUSHALL"}); return;
         case fault_kind::flush_scripts: server.command({"SCRIPT", "FLUSH"}); return;
         case fault_kind::delete_lock: server.command({"DEL", std::string(popular_key)}); return;
-        case fault_kind::kill_clients: server.command({"CLIENT", "KILL", "TYPE", "normal"}); return;
+        case fault_kind::kill_clients:
+            // Who has subscribed to a channel is of another type.
+            for (const auto* type : {"normal", "pubsub"}) {
+                server.command({"CLIENT", "KILL", "TYPE", type});
+            }
+            return;
+        case fault_kind::kill_waiter: return kill_waiter(n);
         case fault_kind::out_of_memory: server.command({"CONFIG", "SET", "maxmemory", "1"}); return;
         case fault_kind::pause_clients:
             server.command({"CLIENT", "PAUSE", std::to_string(chosen.lasts.count()),
@@ -87,11 +94,28 @@ void nemesis::begin_by_command(const strike& chosen, std::size_t n) {
     }
 }
 
+/// Its connections have its name.
+void nemesis::kill_waiter(std::size_t n) {
+    const auto first = first_in_line();
+    if (!first) return;
+    const test::redis_server& server = scene_.server(n);
+    std::istringstream clients(server.command({"CLIENT", "LIST"}));
+    for (std::string line; std::getline(clients, line);) {
+        if (line.find(" name=" + scene_.name_of_worker(*first) + ' ') == std::string::npos)
+            continue;
+        const auto begin = line.find('=') + 1;
+        const std::string id = line.substr(begin, line.find(' ') - begin);
+        (void)server.query({"CLIENT", "KILL", "ID", id});  // may be gone by now
+    }
+}
+
 void nemesis::begin_at_worker(const strike& chosen, std::size_t n) {
     test::process& worker = scene_.worker(n);
     if (chosen.kind == fault_kind::stop_worker) return worker.pause();
+    const auto process = static_cast<std::uint64_t>(worker.id());
     worker.kill(SIGKILL);
     worker.wait(std::chrono::seconds(20));
+    notes_.note({.what = happening::ended, .hold = process, .subject = scene_.name_of_worker(n)});
 }
 
 void nemesis::end_at(const strike& chosen, std::size_t n) {

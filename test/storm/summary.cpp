@@ -4,6 +4,8 @@
 #include <iomanip>
 #include <ostream>
 
+#include "storm/line_counts.hpp"
+
 namespace holdfast::storm {
 namespace {
 
@@ -62,6 +64,23 @@ void print_operations(std::ostream& out, const account& all, const verdict& foun
         << " where a clock had jumped forwards or a lock was deleted: T1 is not promised\n";
 }
 
+void print_line(std::ostream& out, const account& all, const verdict& found) {
+    if (all.sights.empty()) return;
+    const line_counts seen = count_lines(all);
+    out << "in line     " << seen.in_line << " attempts, up to " << seen.longest << " at once; "
+        << seen.granted << " of them were seen to be granted the lock; in " << seen.looks
+        << " states\n"
+        << "            " << seen.fair << " leases of fair callers; gave up: " << seen.timed_out
+        << " timed out, " << seen.cancelled << " cancelled\n"
+        << "            first in line: " << seen.frozen_first
+        << " frozen; dead in line: " << seen.killed_first << " workers; " << found.passed_over
+        << " locks lay with one of those for a second\n"
+        << "order       compared for " << found.grants_compared << " grants, and for "
+        << found.arrivals_compared << " who came while others stood in line\n"
+        << "shares      compared in " << found.shares_compared << " rushes, best to worst "
+        << std::fixed << std::setprecision(2) << found.widest_share << " at most\n";
+}
+
 void print_faults(std::ostream& out, const account& all) {
     std::map<fault_kind, std::size_t> kinds;
     for (const fault& each : all.faults) ++kinds[each.kind];
@@ -105,6 +124,7 @@ void print_summary(std::ostream& out, const account& all, const verdict& found) 
     out << "time        " << std::fixed << std::setprecision(0)
         << std::chrono::duration<double>(all.end - all.begin).count() << " s\n";
     print_operations(out, all, found);
+    print_line(out, all, found);
     print_percentiles(out, "waits", waits);
     print_percentiles(out, "holds", holds);
     print_faults(out, all);

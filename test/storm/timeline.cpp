@@ -107,6 +107,8 @@ class drawing {
             text(x(each.begin) + 4, 17,
                  calm                      ? "calm: healed"
                  : each.kind == "minority" ? "a minority is struck"
+                 : each.kind == "waiters"  ? "who waits is struck"
+                 : each.kind == "rush"     ? "all after one lock"
                                            : "anything is struck");
         }
     }

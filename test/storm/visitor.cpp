@@ -1,5 +1,7 @@
 #include "storm/visitor.hpp"
 
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "storm/account.hpp"
@@ -27,6 +29,16 @@ std::string_view name_of(release_result result) {
     return "?";
 }
 
+std::string_view name_of(manner waits) {
+    switch (waits) {
+        case manner::once: return "once";
+        case manner::limited: return "limited";
+        case manner::cancelled: return "cancelled";
+        case manner::patient: return "patient";
+    }
+    return "?";
+}
+
 }  // namespace
 
 visitor::visitor(client& through, recorder& notes, const worker_orders& orders, std::size_t thread)
@@ -35,48 +47,81 @@ visitor::visitor(client& through, recorder& notes, const worker_orders& orders, 
       registers_(orders.register_port),
       name_(orders.name + static_cast<char>('a' + thread) + std::to_string(orders.generation)),
       random_(orders.seed * 1000 + orders.generation * 10 + thread),
-      number_(orders.generation * numbers_per_generation + thread) {}
+      number_(orders.generation * numbers_per_generation + thread),
+      queued_(orders.urls.size() == 1) {}
 
 void visitor::roam(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         visit(stop);
         number_ += threads_per_worker;
-        think(brisk_ ? 1 : 10, brisk_ ? 20 : 80);
+        think(rush_ ? 0 : brisk_ ? 1 : 10, rush_ ? 3 : brisk_ ? 20 : 80);
     }
 }
 
 void visitor::visit(const std::stop_token& stop) {
-    brisk_ = chance(50);
+    rush_ = registers_.rush();
+    brisk_ = rush_ || chance(50);
     const auto any = static_cast<std::size_t>(between(0, keys.size() - 1));
     const std::string key(brisk_ ? popular_key : keys.at(any));
     const acquire_options how = choose_how();
-    notes_.note({.what = happening::began, .hold = number_, .subject = key});
+    const manner waits = choose_manner();
+    notes_.note({.what = happening::began,
+                 .hold = number_,
+                 .subject = key,
+                 .text = std::string(name_of(waits)) + (how.fair ? " fair" : "")});
     try {
-        acquisition got = attempt(key, how, stop);
+        acquisition got = attempt(key, how, waits, stop);
         if (got) {
             hold(std::move(*got), how, stop);
         } else {
             note(happening::denied);
         }
     } catch (const std::system_error& error) {
-        note(happening::failed, error.what());
+        const bool cancelled = error.code() == errc::cancelled;
+        note(cancelled ? happening::cancelled : happening::failed, error.what());
     }
 }
 
 acquire_options visitor::choose_how() {
-    acquire_options how;
-    if (brisk_) return {.ttl = common_ttl};
+    acquire_options how{.ttl = common_ttl};
+    how.fair = queued_ && !rush_ && chance(25);
+    if (brisk_) return how;
     how.ttl = milliseconds(between(shortest_ttl.count(), longest_ttl.count()));
     how.renew = chance(75);
     return how;
 }
 
-acquisition visitor::attempt(const std::string& key, const acquire_options& how,
+manner visitor::choose_manner() {
+    if (rush_) return manner::patient;
+    if (!brisk_ && chance(30)) return manner::once;
+    if (chance(50)) return manner::limited;
+    return chance(20) ? manner::cancelled : manner::patient;
+}
+
+acquisition visitor::attempt(const std::string& key, const acquire_options& how, manner waits,
                              const std::stop_token& stop) {
     mutex lock(client_, key, how);
-    if (!brisk_ && chance(30)) return lock.try_acquire();
-    if (chance(60)) return lock.try_acquire_for(milliseconds(between(50, 4000)), stop);
+    switch (waits) {
+        case manner::once: return lock.try_acquire();
+        case manner::limited: return lock.try_acquire_for(milliseconds(between(50, 4000)), stop);
+        case manner::cancelled: return attempt_until_cancelled(lock, stop);
+        case manner::patient: break;
+    }
     return {lock.acquire(stop)};
+}
+
+/// Another thread changes its mind for it, soon: most who stand in line do so for a moment.
+acquisition visitor::attempt_until_cancelled(mutex& lock, const std::stop_token& stop) {
+    std::stop_source cancel;
+    const std::stop_callback ended(stop, [&] { cancel.request_stop(); });
+    const milliseconds time(chance(80) ? between(1, 100) : between(100, 4000));
+    const std::jthread changes_its_mind([&cancel, time](const std::stop_token& over) {
+        std::mutex mutex;
+        std::unique_lock guard(mutex);
+        std::condition_variable_any{}.wait_for(guard, over, time, [] { return false; });
+        cancel.request_stop();
+    });
+    return {lock.acquire(cancel.get_token())};
 }
 
 void visitor::hold(lease held, const acquire_options& how, const std::stop_token& stop) {
@@ -158,7 +203,7 @@ void visitor::write_fenced(const lease& held, const std::string& base) {
 void visitor::show_owner(const lease& held) { note(happening::shown, held.owner()); }
 
 void visitor::let_go(lease held) {
-    if (chance(3)) {
+    if (!rush_ && chance(3)) {
         held.detach();
         note(happening::left);
         return;

@@ -52,13 +52,19 @@ int run_worker(const worker_orders& orders) {
     const auto log = std::make_shared<diary>(orders.directory / (orders.name + ".log"));
     options settings = settings_for(orders.urls);
     settings.label = orders.name;
-    settings.log = [log](const log_record& record) { (*log)(record); };
+    settings.client_name = orders.name;
+    settings.log = [log, &notes](const log_record& record) {
+        if (record.event == "connected") notes.note({.what = happening::connected});
+        if (record.event == "disconnected") notes.note({.what = happening::disconnected});
+        (*log)(record);
+    };
+    notes.note({.what = happening::started, .hold = static_cast<std::uint64_t>(::getpid())});
     client through(settings);
 
     const metronome beat(notes);
     std::vector<std::jthread> threads;
     for (std::size_t thread = 0; thread < threads_per_worker; ++thread) {
-        threads.emplace_back([&, thread](std::stop_token stop) {
+        threads.emplace_back([&, thread](const std::stop_token& stop) {
             visitor(through, notes, orders, thread).roam(stop);
         });
     }

@@ -2,88 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/support/client_in_memory.hpp"
-#include "unit/support/stub_server.hpp"
+#include "unit/support/try_out.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::bulk;
-using testing::client_in_memory;
-using testing::stub_server;
+using testing::try_out;
 using verdict = core::acquire::verdict;
 using words = std::vector<std::string>;
-
-/// One attempt of a client, at one server or at three.
-class try_out final : private attempt::listener {
-  public:
-    explicit try_out(std::size_t count = 1) {
-        options settings;
-        for (std::size_t n = 0; n < count; ++n) {
-            const auto host = "redis" + std::to_string(n);
-            servers.push_back(std::make_unique<stub_server>(here, host + ":6379"));
-            settings.urls.push_back("redis://" + host);
-        }
-        settings.restart_guard = false;
-        client = std::make_unique<client_in_memory>(here, settings);
-    }
-    ~try_out() { client->engine->close(); }
-    try_out(const try_out&) = delete;
-    try_out& operator=(const try_out&) = delete;
-
-    stub_server& server(std::size_t which = 0) { return *servers[which]; }
-    engine& through() { return *client->engine; }
-
-    /// So that nobody has to wait for the others first.
-    try_out& connect() {
-        EXPECT_TRUE(client->acquire("another")->made);
-        for (const auto& each : servers) each->forget_asked();
-        return *this;
-    }
-    attempt& start(const acquire_options& how = {}, attempt::manner manner = {}) {
-        const auto lock = through().lock();
-        made = new attempt(through(), make_plan(through().settings(), "key", how), manner, *this);
-        made->start(here.now());
-        through().submit();
-        through().driving().attend_by(through().overdue_at());
-        return *made;
-    }
-    /// Within the time for one answer.
-    verdict run(const acquire_options& how = {}, attempt::manner manner = {}) {
-        start(how, manner);
-        here.run_for(1s);
-        return outcome;
-    }
-    void cancel() {
-        const auto lock = through().lock();
-        made->cancel(here.now());
-        through().submit();
-    }
-
-    testing::world here;
-    std::vector<std::unique_ptr<stub_server>> servers;
-    std::unique_ptr<client_in_memory> client;
-    boost::intrusive_ptr<attempt> made;
-    verdict outcome = verdict::none;
-    int decisions = 0;
-    core::time_point decided_at{};
-
-  private:
-    void decided(const attempt& what, core::time_point now) noexcept override {
-        outcome = what.outcome();
-        ++decisions;
-        decided_at = now;
-    }
-    [[nodiscard]] core::hand_off_batch batch() const override { return {}; }
-};
 
 TEST(attempt, at_one_server_is_won_by_its_grant) {
     try_out with;
     EXPECT_EQ(with.run(), verdict::held);
     EXPECT_EQ(with.made->machine().token().value, 1001U);
     EXPECT_EQ(with.made->machine().valid_until(), with.made->machine().started_at() + 30s - 302ms);
-    EXPECT_EQ(with.server().count("acquire"), 1);
+    EXPECT_EQ(with.server().count("queue_acquire"), 1);
     EXPECT_EQ(with.decisions, 1);
 }
 
@@ -94,36 +28,42 @@ TEST(attempt, that_is_denied_knows_by_whom_and_for_how_long) {
     ASSERT_TRUE(with.made->denied_by());
     EXPECT_EQ(with.made->denied_by()->owner, "somebody");
     EXPECT_EQ(with.made->denied_by()->remaining, 5s);
-    EXPECT_EQ(with.server().count("release"), 0) << "nothing can have landed";
+    EXPECT_EQ(with.server().count("queue_release"), 0) << "nothing can have landed";
 }
 
 TEST(attempt, that_listens_is_told_and_says_whether_it_will_be) {
-    try_out with;
-    with.server().put("key", "somebody", 5s);
+    const auto held_by_somebody = [](try_out& with) {
+        with.connect();
+        for (const auto& each : with.servers) each->put("key", "somebody", 5s);
+    };
+    try_out with(3);
+    held_by_somebody(with);
     EXPECT_EQ(with.run({}, {.listens = true}), verdict::contended);
-    EXPECT_EQ(with.server().count("CACHING"), 1);
+    EXPECT_EQ(with.server(0).count("CACHING"), 1);
     EXPECT_TRUE(with.made->summary().tracked);
 
-    try_out deaf;
-    deaf.server().answer("TRACKING", "-ERR unknown subcommand\r\n");
-    deaf.server().put("key", "somebody", 5s);
+    try_out deaf(3);
+    for (const auto& each : deaf.servers) each->answer("TRACKING", "-ERR unknown subcommand\r\n");
+    held_by_somebody(deaf);
     EXPECT_EQ(deaf.run({}, {.listens = true}), verdict::contended);
     EXPECT_FALSE(deaf.made->summary().tracked);
 }
 
-TEST(attempt, without_fencing_is_one_plain_command) {
-    try_out with;
+TEST(attempt, without_fencing_is_one_plain_command_at_every_server_of_a_quorum) {
+    try_out with(3);
     with.connect();
     EXPECT_EQ(with.run({.fencing = false}), verdict::held);
-    EXPECT_EQ(with.server().asked(), words{"SET"});
+    for (std::size_t n = 0; n < 3; ++n) EXPECT_EQ(with.server(n).asked(), words{"SET"}) << n;
     EXPECT_EQ(with.made->machine().token().value, 0U);
 }
 
 TEST(attempt, without_fencing_asks_the_script_who_denied_it) {
-    try_out with;
-    with.connect().server().put("key", "somebody", 5s);
+    try_out with(3);
+    with.connect();
+    for (const auto& each : with.servers) each->put("key", "somebody", 5s);
     EXPECT_EQ(with.run({.fencing = false}, {.inquires = true}), verdict::contended);
-    EXPECT_EQ(with.server().asked(), (words{"SET", "acquire"}));
+    EXPECT_EQ(with.server(0).count("SET"), 1);
+    EXPECT_EQ(with.server(0).count("acquire"), 1);
     ASSERT_TRUE(with.made->denied_by());
     EXPECT_EQ(with.made->denied_by()->owner, "somebody");
 }
@@ -178,11 +118,11 @@ TEST(attempt, that_is_lost_is_released_wherever_it_was_asked) {
 TEST(attempt, that_is_not_answered_in_time_is_undone_behind_itself) {
     try_out with;
     with.connect();
-    with.server().answer_once("acquire", "");
+    with.server().answer_once("queue_acquire", "");
     EXPECT_EQ(with.run(), verdict::unreachable);
     EXPECT_EQ(with.decided_at, with.made->machine().started_at() + 1s);
     EXPECT_EQ(with.made->why().message, "redis0:6379: no answer in time");
-    EXPECT_EQ(with.server().asked(), (words{"acquire", "release"}));
+    EXPECT_EQ(with.server().asked(), (words{"queue_acquire", "queue_release"}));
 }
 
 TEST(attempt, that_a_server_refuses_is_undone_and_says_what_was_said) {
@@ -192,9 +132,9 @@ TEST(attempt, that_a_server_refuses_is_undone_and_says_what_was_said) {
           "-NOPERM no permissions\r\n", "*2\r\n:7\r\n:7\r\n"}) {
         try_out with;
         with.connect();
-        with.server().answer_once("acquire", refusal);
+        with.server().answer_once("queue_acquire", refusal);
         EXPECT_EQ(with.run(), verdict::unreachable) << refusal;
-        EXPECT_EQ(with.server().count("release"), 1) << refusal;
+        EXPECT_EQ(with.server().count("queue_release"), 1) << refusal;
         EXPECT_EQ(with.made->why().hopeless, refusal[1] == 'N' || refusal[0] == '*') << refusal;
     }
 }
@@ -202,33 +142,33 @@ TEST(attempt, that_a_server_refuses_is_undone_and_says_what_was_said) {
 TEST(attempt, whose_undoing_is_refused_is_undone_later) {
     try_out with;
     with.connect();
-    with.server().answer_once("acquire", "-OOM command not allowed\r\n");
-    with.server().answer_once("release", "-BUSY Redis is busy\r\n");
+    with.server().answer_once("queue_acquire", "-OOM command not allowed\r\n");
+    with.server().answer_once("queue_release", "-BUSY Redis is busy\r\n");
     with.start();
     with.here.settle();
-    EXPECT_EQ(with.server().count("release"), 1);
+    EXPECT_EQ(with.server().count("queue_release"), 1);
     with.here.run_for(100ms);
-    EXPECT_EQ(with.server().count("release"), 2);
+    EXPECT_EQ(with.server().count("queue_release"), 2);
 }
 
 // Pauses grow while a server refuses, and not from one outage to the next.
 TEST(attempt, whose_undoing_is_refused_is_undone_as_soon_as_ever_after_others_were_settled) {
     try_out with;
     with.connect();
-    with.server().answer_once("acquire", "-OOM command not allowed\r\n");
-    with.server().answer("release", "-BUSY Redis is busy\r\n");
+    with.server().answer_once("queue_acquire", "-OOM command not allowed\r\n");
+    with.server().answer("queue_release", "-BUSY Redis is busy\r\n");
     with.start();
     with.here.run_for(5s);
-    with.server().answer_as_usual("release");
+    with.server().answer_as_usual("queue_release");
     with.here.run_for(5s);
     with.server().forget_asked();
-    with.server().answer_once("acquire", "-OOM command not allowed\r\n");
-    with.server().answer_once("release", "-BUSY Redis is busy\r\n");
+    with.server().answer_once("queue_acquire", "-OOM command not allowed\r\n");
+    with.server().answer_once("queue_release", "-BUSY Redis is busy\r\n");
     with.start();
     with.here.settle();
-    EXPECT_EQ(with.server().count("release"), 1);
+    EXPECT_EQ(with.server().count("queue_release"), 1);
     with.here.run_for(100ms);
-    EXPECT_EQ(with.server().count("release"), 2);
+    EXPECT_EQ(with.server().count("queue_release"), 2);
 }
 
 TEST(attempt, that_cannot_reach_a_server_owes_it_the_release) {
@@ -249,25 +189,25 @@ TEST(attempt, that_cannot_reach_a_server_owes_it_the_release) {
 TEST(attempt, that_is_cancelled_is_undone_and_tells_nobody) {
     try_out with;
     with.connect();
-    with.server().answer_once("acquire", "");
+    with.server().answer_once("queue_acquire", "");
     with.start();
     with.here.settle();
     with.cancel();
     with.here.run_for(2s);
     EXPECT_EQ(with.decisions, 0);
-    EXPECT_EQ(with.server().asked(), (words{"acquire", "release"}));
+    EXPECT_EQ(with.server().asked(), (words{"queue_acquire", "queue_release"}));
 }
 
 TEST(attempt, that_is_granted_too_late_does_not_count) {
     try_out with;
     with.connect();
-    with.server().answer_once("acquire", "");
+    with.server().answer_once("queue_acquire", "");
     with.start({.ttl = 100ms});
     with.here.run_for(90ms);
     with.client->around->streams()[0]->say("*2\r\n:1\r\n:2000\r\n");
     with.here.settle();
     EXPECT_EQ(with.outcome, verdict::too_late);
-    EXPECT_EQ(with.server().count("release"), 1);
+    EXPECT_EQ(with.server().count("queue_release"), 1);
 }
 
 TEST(attempt, of_a_new_client_waits_until_every_server_was_tried) {

@@ -70,6 +70,18 @@ std::error_code error_of(Work&& work) {
     return {};
 }
 
+TEST(client, of_several_servers_refuses_to_be_fair_and_says_why) {
+    client quorum{"redis://a", "redis://b", "redis://c"};
+    try {
+        (void)quorum.try_acquire("k", {.fair = true});
+        FAIL() << "there is no common order";
+    } catch (const std::system_error& thrown) {
+        EXPECT_EQ(thrown.code(), errc::invalid_option);
+        EXPECT_NE(std::string_view(thrown.what()).find("no common order"), std::string_view::npos)
+            << thrown.what();
+    }
+}
+
 TEST(client, that_was_moved_from_is_closed_until_it_is_assigned_to) {
     client first{"unix:///nonexistent"};
     client second(std::move(first));

@@ -55,7 +55,7 @@ class line final : private connection::owner {
     connection::settings how{.where = {.host = "redis"},
                              .client_name = "me",
                              .policy = {},
-                             .loads = kinds::scripts_to_load(),
+                             .loads = kinds::scripts_to_load(kinds::topology::quorum),
                              .connect_timeout = 1s,
                              .silence_limit = 3s};
     std::unique_ptr<connection> link;
@@ -236,6 +236,39 @@ TEST(connection, asks_everything_again_where_the_server_is_emptied_during_the_ha
     EXPECT_EQ(with.server.count("enlist"), 2);
     EXPECT_EQ(with.ready, 1);
     EXPECT_TRUE(with.down.empty());
+}
+
+TEST(connection, subscribes_in_the_handshake_and_takes_the_confirmation_for_its_answer) {
+    line with;
+    with.how.channel = "holdfast:client:ab";
+    with.connect();
+    EXPECT_EQ(with.server.count("SUBSCRIBE"), 1);
+    EXPECT_EQ(with.ready, 1);
+    EXPECT_TRUE(with.pushes.empty()) << "it is nobody else's";
+    EXPECT_TRUE(with.link->idle()) << "every answer has found its question";
+}
+
+TEST(connection, passes_what_is_published_on_among_the_answers) {
+    line with;
+    with.how.channel = "holdfast:client:ab";
+    with.connect();
+    const asker_pointer who(new asker);
+    with.ask(who, 1);
+    with.ask(who, 2);
+    const auto push = testing::published("holdfast:client:ab", "owner\nkey");
+    for (const auto& piece : pieces_of("+one\r\n" + push + "+two\r\n", 5)) with.hear({piece});
+    EXPECT_EQ(who->said(), (words{"+one\r\n", "+two\r\n"}));
+    EXPECT_EQ(with.pushes, words{"message"});
+}
+
+TEST(connection, hears_of_nothing_that_is_published_before_it_is_ready) {
+    line with;
+    with.how.channel = "holdfast:client:ab";
+    with.server.answer_once("INFO", testing::published("holdfast:client:ab", "owner\nkey") +
+                                        testing::bulk(with.server.info));
+    with.connect();
+    EXPECT_EQ(with.ready, 1);
+    EXPECT_TRUE(with.pushes.empty());
 }
 
 TEST(connection, ends_where_the_server_is_emptied_and_believes_no_answer_behind_that) {

@@ -1,56 +1,11 @@
-#include "core/contend.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "unit/core_helpers.hpp"
+#include "unit/core_contend_helpers.hpp"
 
+// Several voters, unless said otherwise. One voter: core_contend_in_line_test.cpp.
 namespace holdfast::core {
 namespace {
-
-using namespace std::chrono_literals;
-using action = contend::action;
-using attempted = contend::attempted;
-using decision = contend::decision;
-using state = contend::state;
-using verdict = acquire::verdict;
-
-constexpr std::uint64_t no_jitter = 0;
-constexpr auto limit = at(1h);  // the caller's own
-
-constexpr decision attempt{.what = action::attempt, .wake_at = limit, .listens = true};
-constexpr decision quiet_attempt{.what = action::attempt, .wake_at = limit};
-constexpr decision finish{.what = action::finish};
-constexpr decision until_limit{.wake_at = limit};
-constexpr decision ignored{};
-
-constexpr denial_summary tracked_for_a_second{.remaining = 1s, .tracked = true};
-constexpr denial_summary tracked_for_ever{.tracked = true};
-constexpr denial_summary untracked{};
-constexpr denial_summary split_vote{.remaining = 1s, .tracked = true, .split = true};
-
-constexpr decision sleep_until(time_point when) { return {.wake_at = when}; }
-
-contend::config config_for(std::size_t count) {
-    return {.nodes = count, .give_up_at = limit, .patience = 10s};
-}
-
-contend idle(std::size_t count = 1) { return contend{config_for(count)}; }
-
-/// In an attempt that asks to be told.
-contend attempting(const contend::config& settings) {
-    contend machine{settings};
-    machine.step(contend::turn{.others = {.known = true}}, at(0s), no_jitter);
-    return machine;
-}
-contend attempting(std::size_t count = 1) { return attempting(config_for(count)); }
-
-/// Denied at 1 s.
-contend waiting(std::size_t count = 1, denial_summary other = tracked_for_a_second) {
-    auto machine = attempting(count);
-    machine.step(attempted{verdict::contended, other}, at(1s), no_jitter);
-    return machine;
-}
 
 // Idle.
 
@@ -73,122 +28,6 @@ TEST(contend, lets_others_go_first_for_a_while_when_asked_to) {
 TEST(contend, asks_at_once_if_it_has_less_time_than_others_would_get) {
     auto machine = idle();
     EXPECT_EQ(machine.step(contend::turn{.pause = 1ms}, limit - 1ms, no_jitter), quiet_attempt);
-}
-
-// Rivals at one server.
-
-/// Has asked at `when` to be told of a release, and was denied.
-contend listening(time_point when) {
-    auto machine = idle();
-    machine.step(contend::turn{.others = {.known = true}}, when, no_jitter);
-    machine.step(attempted{verdict::contended, tracked_for_a_second}, when, no_jitter);
-    return machine;
-}
-
-TEST(contend, who_has_just_had_the_lock_gives_way_to_known_rivals) {
-    auto machine = idle();
-    const contend::turn back_again{.others = {.known = true}, .head_start = 200us};
-    EXPECT_EQ(machine.step(back_again, at(0s), no_jitter), sleep_until(at(200us)));
-    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(100us), no_jitter),
-              sleep_until(at(200us)));
-    EXPECT_EQ(machine.step(contend::tick{}, at(200us), no_jitter), attempt);
-}
-
-TEST(contend, who_gives_way_stays_away_for_as_long_as_it_was_good_before) {
-    auto machine = idle();
-    const contend::turn back_again{.others = {.known = true, .spread = 4ms}, .head_start = 200us};
-    EXPECT_EQ(machine.step(back_again, at(0s), 1'000'000), sleep_until(at(4200us)));
-}
-
-TEST(contend, gives_way_for_the_longer_of_two_reasons) {
-    auto machine = idle();
-    const contend::turn both{.others = {.known = true}, .pause = 1ms, .head_start = 200us};
-    EXPECT_EQ(machine.step(both, at(0s), no_jitter), sleep_until(at(1ms)));
-}
-
-TEST(contend, does_not_give_way_to_rivals_that_it_knows_nothing_of) {
-    auto machine = idle();
-    EXPECT_EQ(machine.step(contend::turn{.head_start = 200us}, at(0s), no_jitter), quiet_attempt);
-}
-
-TEST(contend, does_not_give_way_when_it_has_not_just_had_the_lock) {
-    auto machine = idle();
-    const contend::turn later{.others = {.known = true, .spread = 4ms}};
-    EXPECT_EQ(machine.step(later, at(0s), no_jitter), attempt);
-}
-
-TEST(contend, does_not_stay_away_from_a_quorum_where_chance_parts_those_who_are_told) {
-    auto machine = idle(3);
-    const contend::turn back_again{.others = {.known = true, .spread = 4ms}, .head_start = 200us};
-    EXPECT_EQ(machine.step(back_again, at(0s), no_jitter), attempt);
-}
-
-TEST(contend, who_is_told_asks_at_once_and_not_to_be_told_again_if_the_lock_is_held_briefly) {
-    auto machine = listening(at(1s));
-    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1s + 1ms), no_jitter), quiet_attempt);
-}
-
-TEST(contend, who_lost_a_race_stays_away_and_comes_back_to_be_told) {
-    auto machine = listening(at(1s));
-    machine.step(contend::notified{node(0)}, at(1s + 1ms), no_jitter);
-    const auto back = at(1s + 1ms + contention::step * 3 / 4);
-    EXPECT_EQ(
-        machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s + 1ms), no_jitter),
-        sleep_until(back));
-    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1s + 1ms), no_jitter), sleep_until(back));
-    EXPECT_EQ(machine.step(contend::tick{}, back, no_jitter), attempt);
-    EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, back, no_jitter),
-              sleep_until(back + 1s + 1ms))
-        << "it has not lost a race this time";
-}
-
-TEST(contend, stays_away_longer_after_every_race_that_it_lost_but_never_for_long) {
-    auto machine = listening(at(1s));
-    auto now = at(1s);
-    auto away = 0ns;
-    for (int lost = 0; lost < 30; ++lost) {
-        machine.step(contend::notified{node(0)}, now, no_jitter);
-        const auto next =
-            machine.step(attempted{verdict::contended, tracked_for_a_second}, now, no_jitter);
-        EXPECT_GE(next.wake_at - now, away);
-        away = next.wake_at - now;
-        EXPECT_LE(away, contention::longest);
-        now = next.wake_at;
-        machine.step(contend::tick{}, now, no_jitter);
-        machine.step(attempted{verdict::contended, tracked_for_a_second}, now, no_jitter);
-    }
-    EXPECT_EQ(away, contention::longest * 3 / 4);
-}
-
-TEST(contend, goes_on_to_be_told_where_the_lock_is_held_for_long) {
-    auto machine = listening(at(1s));
-    const auto told = at(1s + contention::longest);
-    EXPECT_EQ(machine.step(contend::notified{node(0)}, told, no_jitter), attempt);
-    EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, told, no_jitter),
-              sleep_until(told + 1s + 1ms));
-    EXPECT_EQ(machine.met({}).spread, 0s);
-}
-
-TEST(contend, remembers_how_it_won_for_the_next_caller) {
-    auto raced = listening(at(1s));
-    raced.step(contend::notified{node(0)}, at(1s), no_jitter);
-    raced.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
-    raced.step(contend::tick{}, at(2s), no_jitter);
-    auto found_free = raced;
-    raced.step(attempted{verdict::contended, tracked_for_a_second}, at(2s), no_jitter);
-    raced.step(contend::notified{node(0)}, at(2s), no_jitter);
-    const grant gained{.token = token(7), .hand_offs_left = 2};
-    EXPECT_EQ(raced.met(gained),
-              (contention{.known = true, .spread = contention::step, .last = token(9)}));
-    EXPECT_EQ(found_free.met(gained).spread, contention::step * 3 / 4);
-}
-
-TEST(contend, remembers_what_was_known_before_it_came) {
-    auto machine = idle();
-    machine.step(contend::turn{.others = {.known = true, .last = token(6), .in_vain = 2}}, at(0s),
-                 no_jitter);
-    EXPECT_EQ(machine.met({.token = token(7)}),
-              (contention{.known = true, .last = token(7), .in_vain = 3}));
 }
 
 TEST(contend, holds_what_it_inherits_whether_it_stands_in_line_or_waits) {
@@ -222,7 +61,7 @@ TEST(contend, steps_back_from_a_split_vote_before_it_asks_to_be_told) {
 }
 
 TEST(contend, never_asks_to_be_told_when_it_does_not_wait) {
-    auto settings = config_for(1);
+    auto settings = config_for(3);
     settings.waits = false;
     contend machine{settings};
     EXPECT_EQ(machine.step(contend::turn{.others = {.known = true}}, at(0s), no_jitter),
@@ -341,7 +180,7 @@ TEST(contend, begins_to_poll_quickly_again_after_a_holder_whose_release_it_will_
 }
 
 TEST(contend, attempts_again_at_once_if_a_majority_told_while_it_attempted) {
-    for (const std::size_t count : {1U, 3U, 5U, 7U}) {
+    for (const std::size_t count : {3U, 5U, 7U}) {
         auto machine = attempting(count);
         for (std::size_t i = 0; i < majority(count); ++i) {
             EXPECT_EQ(machine.step(contend::notified{node(i)}, at(1s), no_jitter), until_limit);
@@ -381,7 +220,7 @@ TEST(contend, gives_up_in_the_middle_of_an_attempt_when_its_time_is_over) {
 TEST(contend, gives_up_in_the_middle_of_a_later_attempt_with_what_the_last_one_met) {
     auto machine = attempting();
     machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter);
-    EXPECT_EQ(machine.step(contend::notified{{0}}, at(2s), no_jitter), attempt);
+    EXPECT_EQ(machine.step(contend::turn{}, at(2s), no_jitter), attempt);
     EXPECT_EQ(machine.step(contend::tick{}, limit, no_jitter), finish);
     EXPECT_EQ(machine.outcome(), verdict::contended);
 }
@@ -405,7 +244,7 @@ TEST(contend, takes_a_lock_that_it_gets_when_its_time_is_over) {
 // Waiting.
 
 TEST(contend, attempts_as_soon_as_a_majority_has_told) {
-    for (const std::size_t count : {1U, 3U, 5U, 7U}) {
+    for (const std::size_t count : {3U, 5U, 7U}) {
         auto machine = waiting(count);
         for (std::size_t i = 0; i + 1 < majority(count); ++i) {
             EXPECT_EQ(machine.step(contend::notified{node(i)}, at(1s), no_jitter),
@@ -413,8 +252,7 @@ TEST(contend, attempts_as_soon_as_a_majority_has_told) {
             EXPECT_EQ(machine.step(contend::notified{node(i)}, at(1s), no_jitter),
                       sleep_until(at(1s + 1ms)));
         }
-        EXPECT_EQ(machine.step(contend::notified{node(count - 1)}, at(1s), no_jitter),
-                  count == 1 ? quiet_attempt : attempt);
+        EXPECT_EQ(machine.step(contend::notified{node(count - 1)}, at(1s), no_jitter), attempt);
     }
 }
 
@@ -450,7 +288,7 @@ TEST(contend, attempts_when_it_has_waited_long_enough_and_not_before) {
 }
 
 TEST(contend, never_sleeps_beyond_its_own_limit) {
-    auto settings = config_for(1);
+    auto settings = config_for(3);
     settings.give_up_at = at(1500ms);
     auto machine = attempting(settings);
     EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_a_second}, at(1s), no_jitter),
@@ -460,7 +298,7 @@ TEST(contend, never_sleeps_beyond_its_own_limit) {
 }
 
 TEST(contend, waits_for_ever_if_the_caller_does) {
-    auto settings = config_for(1);
+    auto settings = config_for(3);
     settings.give_up_at = never;
     contend machine{settings};
     EXPECT_EQ(machine.step(contend::turn{.others = {.known = true}}, at(0s), no_jitter),
@@ -468,162 +306,6 @@ TEST(contend, waits_for_ever_if_the_caller_does) {
     EXPECT_EQ(machine.step(attempted{verdict::contended, tracked_for_ever}, at(0s), no_jitter),
               sleep_until(at(5s)));
     EXPECT_EQ(machine.step(contend::tick{}, at(24h), no_jitter).what, action::attempt);
-}
-
-// Split votes.
-
-TEST(contend, steps_back_for_longer_and_longer_after_split_votes) {
-    auto machine = attempting(3);
-    for (const auto delay : {1ms, 2ms, 4ms, 8ms}) {
-        EXPECT_EQ(machine.step(attempted{verdict::contended, split_vote}, at(1s), no_jitter),
-                  sleep_until(at(1s + delay)));
-        EXPECT_EQ(machine.step(contend::tick{}, at(1s + delay), no_jitter), attempt);
-    }
-}
-
-TEST(contend, is_not_hastened_by_rivals_that_step_back_from_a_split_vote) {
-    auto machine = attempting(3);
-    machine.step(contend::notified{node(0)}, at(1s), no_jitter);
-    machine.step(contend::notified{node(1)}, at(1s), no_jitter);
-    const auto wake = at(1s + 2ms - 1ns);
-    EXPECT_EQ(machine.step(attempted{verdict::contended, split_vote}, at(1s), 999'999),
-              sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(1s), no_jitter), sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::notified{node(2)}, at(1s), no_jitter), sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::tick{}, wake, no_jitter), attempt);
-}
-
-TEST(contend, can_be_told_again_once_somebody_holds_after_a_split_vote) {
-    auto machine = waiting(3, split_vote);
-    machine.step(contend::tick{}, at(1s + 1ms), no_jitter);
-    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(2s), no_jitter);
-    machine.step(contend::notified{node(0)}, at(2s), no_jitter);
-    EXPECT_EQ(machine.step(contend::notified{node(1)}, at(2s), no_jitter), attempt);
-}
-
-TEST(contend, parts_from_rivals_that_are_told_at_the_same_moment_once_the_vote_was_split) {
-    auto machine = waiting(3, split_vote);
-    machine.step(contend::tick{}, at(2s), no_jitter);
-    machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter);
-    machine.step(contend::tick{}, at(3s), no_jitter);
-    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(3s), no_jitter);
-    machine.step(contend::notified{node(0)}, at(3s), no_jitter);
-    const auto wake = at(3s + 3500us - 1ns);
-    EXPECT_EQ(machine.step(contend::notified{node(1)}, at(3s), 3'499'999), sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::notified{node(2)}, at(3s), no_jitter), sleep_until(wake));
-    EXPECT_EQ(machine.step(contend::tick{}, wake, no_jitter), attempt);
-}
-
-TEST(contend, takes_no_notice_of_a_minority_once_the_vote_was_split) {
-    auto machine = waiting(3, split_vote);
-    machine.step(contend::tick{}, at(2s), no_jitter);
-    machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter);
-    machine.step(contend::tick{}, at(3s), no_jitter);
-    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(3s), no_jitter);
-    EXPECT_EQ(machine.step(contend::notified{node(0)}, at(3s), no_jitter),
-              sleep_until(at(4s + 1ms)));
-}
-
-TEST(contend, steps_back_for_no_longer_than_parts_a_crowd) {
-    auto machine = attempting(3);
-    for (int i = 0; i < 12; ++i) {
-        machine.step(attempted{verdict::contended, split_vote}, at(1s), no_jitter);
-        machine.step(contend::tick{}, at(2s), no_jitter);
-    }
-    EXPECT_EQ(machine.step(attempted{verdict::contended, split_vote}, at(2s), no_jitter),
-              sleep_until(at(2s + 64ms)));
-}
-
-TEST(contend, can_be_told_again_after_an_outage_that_followed_a_split_vote) {
-    auto machine = waiting(3, split_vote);
-    machine.step(contend::tick{}, at(1s + 1ms), no_jitter);
-    machine.step(attempted{verdict::unreachable}, at(2s), no_jitter);
-    machine.step(contend::notified{node(0)}, at(2s), no_jitter);
-    EXPECT_EQ(machine.step(contend::notified{node(1)}, at(2s), no_jitter), attempt);
-}
-
-// Outages.
-
-TEST(contend, tries_again_while_its_patience_with_an_outage_lasts) {
-    for (const auto how : {verdict::unreachable, verdict::too_late}) {
-        auto machine = attempting(3);
-        EXPECT_EQ(machine.step(attempted{how}, at(1s), no_jitter), sleep_until(at(1s + 1ms)));
-        machine.step(contend::tick{}, at(1s + 1ms), no_jitter);
-        EXPECT_EQ(machine.step(attempted{how}, at(2s), no_jitter), sleep_until(at(2s + 2ms)));
-        machine.step(contend::tick{}, at(2s + 2ms), no_jitter);
-        EXPECT_EQ(machine.step(attempted{how}, at(11s), no_jitter), finish);
-        EXPECT_EQ(machine.outcome(), how);
-    }
-}
-
-TEST(contend, makes_a_last_attempt_when_its_patience_ends) {
-    auto machine = attempting(3);
-    machine.step(attempted{verdict::unreachable}, at(1s), no_jitter);
-    machine.step(contend::tick{}, at(2s), no_jitter);
-    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(11s - 1ns), no_jitter),
-              sleep_until(at(11s)));
-    EXPECT_EQ(machine.step(contend::tick{}, at(11s), no_jitter), attempt);
-    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(11s), no_jitter), finish);
-    EXPECT_EQ(machine.outcome(), verdict::unreachable);
-}
-
-TEST(contend, has_no_patience_unless_given_some) {
-    auto settings = config_for(3);
-    settings.patience = 0s;
-    auto machine = attempting(settings);
-    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(1s), no_jitter), finish);
-}
-
-TEST(contend, can_have_endless_patience) {
-    auto settings = config_for(3);
-    settings.patience = duration::max();
-    auto machine = attempting(settings);
-    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(1s), no_jitter),
-              sleep_until(at(1s + 1ms)));
-}
-
-TEST(contend, regains_its_patience_when_a_majority_answers) {
-    auto machine = attempting(3);
-    machine.step(attempted{verdict::unreachable}, at(1s), no_jitter);
-    machine.step(contend::tick{}, at(2s), no_jitter);
-    machine.step(attempted{verdict::contended, tracked_for_a_second}, at(3s), no_jitter);
-    machine.step(contend::turn{}, at(11s), no_jitter);
-    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(20s), no_jitter).what, action::none);
-    machine.step(contend::tick{}, at(29s), no_jitter);
-    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(30s - 1ns), no_jitter),
-              sleep_until(at(30s)));
-}
-
-TEST(contend, reports_what_the_last_attempt_met_when_it_gives_up) {
-    auto machine = attempting(3);
-    machine.step(attempted{verdict::unreachable}, at(1s), no_jitter);
-    EXPECT_EQ(machine.step(contend::tick{}, limit, no_jitter), finish);
-    EXPECT_EQ(machine.outcome(), verdict::unreachable);
-}
-
-TEST(contend, does_not_repeat_what_is_hopeless) {
-    auto machine = attempting(3);
-    EXPECT_EQ(
-        machine.step(attempted{.how = verdict::unreachable, .hopeless = true}, at(1s), no_jitter),
-        finish);
-    EXPECT_EQ(machine.outcome(), verdict::unreachable);
-}
-
-TEST(contend, asks_a_server_that_was_emptied_meanwhile_once_more_even_if_it_does_not_wait) {
-    auto settings = config_for(1);
-    settings.waits = false;
-    auto machine = attempting(settings);
-    const attempted emptied{.how = verdict::unreachable, .emptied = true};
-    EXPECT_EQ(machine.step(emptied, at(1s), no_jitter), quiet_attempt);
-    EXPECT_EQ(machine.step(emptied, at(2s), no_jitter), finish);
-    EXPECT_EQ(machine.outcome(), verdict::unreachable);
-}
-
-TEST(contend, asks_a_server_that_was_emptied_no_more_when_its_time_is_over) {
-    auto machine = attempting();
-    EXPECT_EQ(
-        machine.step(attempted{.how = verdict::unreachable, .emptied = true}, limit, no_jitter),
-        finish);
 }
 
 // Done.
@@ -679,7 +361,9 @@ TEST(contend, always_comes_to_an_end_by_its_limit) {
                 const auto how = *rc::gen::element(verdict::contended, verdict::unreachable);
                 const denial_summary other{.remaining = 1ms * *rc::gen::inRange(-1, 30'000),
                                            .tracked = *rc::gen::arbitrary<bool>(),
-                                           .split = count > 1 && *rc::gen::arbitrary<bool>()};
+                                           .split = count > 1 && *rc::gen::arbitrary<bool>(),
+                                           .place = *rc::gen::inRange<std::size_t>(0, 3),
+                                           .called = *rc::gen::arbitrary<bool>()};
                 next = machine.step(attempted{how, other}, now, chance);
             }
             if (next.what == action::attempt) {

@@ -74,5 +74,20 @@ TEST(owed_releases, beyond_the_limit_the_oldest_is_left_to_its_ttl) {
     EXPECT_EQ(oldest, 1);
 }
 
+TEST(owed_releases, beyond_the_limit_what_is_gone_soonest_by_itself_goes_first) {
+    owed releases;
+    releases.owe(first, "leaves the line", at(3600));
+    releases.owe(first, "lives longer", at(60));
+    releases.owe(first, "lives shortly", at(5));
+    for (std::size_t i = 0; i + 2 < owed::most_per_node; ++i) {
+        releases.owe(first, std::to_string(i), at(9));
+    }
+    const auto all = due(releases, first, at(1));
+    EXPECT_EQ(all.size(), owed::most_per_node);
+    EXPECT_EQ(all[0], "leaves the line");
+    EXPECT_EQ(all[1], "lives longer");
+    EXPECT_EQ(all[2], "0") << "the third was gone soonest";
+}
+
 }  // namespace
 }  // namespace holdfast::core

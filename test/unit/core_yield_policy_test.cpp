@@ -72,36 +72,5 @@ TEST(yield_policy, is_quick_to_leave_a_gap_again_after_a_rival_was_met) {
     EXPECT_EQ(pause_after(manners, 40ms + yield_policy::soonest), yield_policy::shortest_gap);
 }
 
-TEST(yield_policy, knows_what_head_start_others_need_when_the_process_has_just_let_go) {
-    yield_policy manners;
-    manners.won(at(0s), at(80us));
-    manners.freed(at(1ms));
-    EXPECT_EQ(manners.head_start(at(1ms)), yield_policy::shortest_head_start);
-    EXPECT_EQ(manners.head_start(at(1ms + yield_policy::shortest_head_start)), 0s)
-        << "they have had it";
-}
-
-TEST(yield_policy, learns_the_head_start_slowly_from_slow_answers_and_at_once_from_quick_ones) {
-    yield_policy manners;
-    manners.won(at(0s), at(4ms));
-    manners.freed(at(4ms));
-    EXPECT_EQ(manners.head_start(at(4ms)), 1ms) << "an eighth of twice as long";
-    manners.won(at(10ms), at(10ms + 200us));
-    manners.freed(at(11ms));
-    EXPECT_EQ(manners.head_start(at(11ms)), 400us);
-    for (int n = 0; n < 100; ++n) manners.won(at(1s), at(2s));
-    manners.freed(at(2s));
-    EXPECT_EQ(manners.head_start(at(2s)), yield_policy::longest_gap);
-}
-
-TEST(yield_policy, leaves_both_to_the_next) {
-    yield_policy manners;
-    manners.won(at(0s), at(0s));
-    manners.freed(at(yield_policy::soonest));
-    const auto left = manners.next(at(yield_policy::soonest));
-    EXPECT_EQ(left.pause, yield_policy::shortest_gap);
-    EXPECT_EQ(left.head_start, yield_policy::shortest_head_start);
-}
-
 }  // namespace
 }  // namespace holdfast::core

@@ -15,6 +15,20 @@ using namespace std::chrono_literals;
 
 const keys lock{.lock = "k"};
 const keys unfenced_lock{.lock = "k", .fenced = false};
+const keys queued_lock{.lock = "k", .queued = true};
+const keys unfenced_queued_lock{.lock = "k", .fenced = false, .queued = true};
+
+/// A script by its digest, with everything that follows, as words.
+std::string call_of(const scripts::script& which, const std::vector<std::string>& rest) {
+    std::string out = "*" + std::to_string(rest.size() + 2) + "\r\n";
+    const auto word = [&](std::string_view text) {
+        ((out += "$" + std::to_string(text.size()) + "\r\n") += text) += "\r\n";
+    };
+    word("EVALSHA");
+    word(which.sha1);
+    for (const auto& each : rest) word(each);
+    return out;
+}
 
 template <typename Expected>
 const Expected* vote(std::string_view frame) {
@@ -29,6 +43,11 @@ TEST(exclusive_kind, the_counter_shares_the_cluster_slot_of_its_lock) {
     EXPECT_EQ(counter_key("a{}b"), "holdfast:{a{}b}:fence") << "an empty tag is none";
     EXPECT_EQ(counter_key("a}b{"), "holdfast:{a}b{}:fence") << "an unclosed tag is none";
     EXPECT_NE(counter_key("x"), counter_key("{x}"));
+}
+
+TEST(exclusive_kind, so_does_the_queue_of_those_who_wait_for_it) {
+    EXPECT_EQ(queue_key("orders:42"), "holdfast:{orders:42}:queue");
+    EXPECT_EQ(queue_key("{user1}:cart"), "holdfast:queue:{user1}:cart");
 }
 
 TEST(exclusive_kind, a_plain_acquire_is_the_command_of_the_documents) {
@@ -67,6 +86,48 @@ TEST(exclusive_kind, an_acquire_names_keys_of_one_slot_and_the_floor_of_its_toke
     EXPECT_EQ(unfenced.find("holdfast:"), std::string::npos) << unfenced;
 }
 
+TEST(exclusive_kind, asks_one_voter_for_the_lock_or_a_place_in_line_in_one_script) {
+    const claim waits{.of = queued_lock,
+                      .owner = "me",
+                      .ttl = 1s,
+                      .retention = 1h,
+                      .entry = "channel 12 ",
+                      .in_line = true};
+    std::string out;
+    exclusive().acquire(out, false, waits, {.tokens = 3, .floor = 1700000000000000});
+    EXPECT_EQ(out, call_of(scripts::exclusive::queue_acquire,
+                           {"3", "k", "holdfast:{k}:queue", "holdfast:{k}:fence", "me", "1000",
+                            "channel 12 ", "1", "3600000", "3", "1700000000000000"}));
+}
+
+TEST(exclusive_kind, asks_one_voter_for_no_place_where_nobody_waits_and_for_no_token_unfenced) {
+    std::string out;
+    exclusive().acquire(out, false, {.of = unfenced_queued_lock, .owner = "me", .ttl = 1s}, {});
+    EXPECT_EQ(out, call_of(scripts::exclusive::queue_acquire,
+                           {"2", "k", "holdfast:{k}:queue", "me", "1000", "", "0"}));
+}
+
+TEST(exclusive_kind, is_released_at_one_voter_to_the_next_or_leaves_the_line) {
+    std::string releases;
+    exclusive().release(releases, false, {.of = queued_lock, .owner = "me"});
+    EXPECT_EQ(releases, call_of(scripts::exclusive::queue_release,
+                                {"2", "k", "holdfast:{k}:queue", "me", ""}));
+    std::string leaves;
+    exclusive().release(leaves, false, {.of = queued_lock, .owner = "me", .entry = "channel 12 "});
+    EXPECT_EQ(leaves, call_of(scripts::exclusive::queue_release,
+                              {"2", "k", "holdfast:{k}:queue", "me", "channel 12 "}));
+}
+
+TEST(exclusive_kind, is_forced_to_the_next_in_line_where_there_is_a_queue) {
+    const note why{.by = "root", .held_by = "me", .reason = "stuck"};
+    std::string queued;
+    exclusive().force(queued, {.of = queued_lock, .owner = "me"}, 1h, why);
+    EXPECT_NE(queued.find("holdfast:{k}:queue"), std::string::npos) << queued;
+    std::string voted;
+    exclusive().force(voted, {.of = lock, .owner = "me"}, 1h, why);
+    EXPECT_EQ(voted.find("holdfast:{k}:queue"), std::string::npos) << voted;
+}
+
 TEST(exclusive_kind, has_a_shortcut_where_no_token_is_drawn) {
     EXPECT_FALSE(exclusive().has_shortcut(lock));
     EXPECT_TRUE(exclusive().has_shortcut(unfenced_lock));
@@ -81,14 +142,19 @@ TEST(exclusive_kind, shares_a_key_with_nobody_and_is_allowed_everywhere) {
 TEST(exclusive_kind, waiters_are_woken_by_their_lock_and_not_by_what_stands_beside_it) {
     EXPECT_EQ(woken_by("orders:42"), "orders:42");
     EXPECT_EQ(woken_by(counter_key("orders:42")), "");
+    EXPECT_EQ(woken_by(queue_key("orders:42")), "") << "others come and go there all the time";
 }
 
-TEST(kinds, connections_load_the_scripts_of_every_kind) {
-    const auto loaded = scripts_to_load();
-    const std::vector<const scripts::script*> expected{
-        &scripts::exclusive::acquire, &scripts::exclusive::commit, &scripts::exclusive::extend,
-        &scripts::exclusive::release};
-    EXPECT_TRUE(std::equal(loaded.begin(), loaded.end(), expected.begin(), expected.end()));
+TEST(kinds, connections_load_the_scripts_of_every_kind_that_their_topology_needs) {
+    const auto loads = [](topology where) {
+        const auto all = scripts_to_load(where);
+        return std::vector<const scripts::script*>(all.begin(), all.end());
+    };
+    using namespace scripts::exclusive;
+    EXPECT_EQ(loads(topology::quorum),
+              (std::vector<const scripts::script*>{&acquire, &commit, &extend, &release}));
+    EXPECT_EQ(loads(topology::one_voter),
+              (std::vector<const scripts::script*>{&queue_acquire, &extend, &queue_release}));
 }
 
 TEST(exclusive_kind, votes_are_read) {
@@ -100,6 +166,44 @@ TEST(exclusive_kind, votes_are_read) {
     EXPECT_EQ(other->remaining, 1500ms);
     EXPECT_LT(vote<denied>("*3\r\n:0\r\n$2\r\nme\r\n:-1\r\n")->remaining, 0ns) << "never expires";
     EXPECT_TRUE(std::holds_alternative<denied>(exclusive().read_shortcut(resp::view("_\r\n"))));
+}
+
+TEST(exclusive_kind, a_denial_by_one_voter_tells_the_place_in_line) {
+    const auto* other = vote<denied>("*4\r\n:0\r\n$2\r\nme\r\n:1500\r\n:3\r\n");
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(other->owner, "me");
+    EXPECT_EQ(other->remaining, 1500ms);
+    EXPECT_EQ(other->place, 3U);
+    EXPECT_EQ(vote<denied>("*3\r\n:0\r\n$2\r\nme\r\n:1500\r\n")->place, 0U) << "a quorum's";
+    const auto* further = vote<denied>("*4\r\n:0\r\n$2\r\nme\r\n:-2\r\n:7\r\n");
+    ASSERT_NE(further, nullptr);
+    EXPECT_LT(further->remaining, 0ns) << "not looked at";
+}
+
+TEST(exclusive_kind, a_place_that_no_script_gives_is_no_denial) {
+    for (const auto* frame :
+         {"*4\r\n:0\r\n$2\r\nme\r\n:1500\r\n:-1\r\n", "*4\r\n:0\r\n$2\r\nme\r\n:1500\r\n_\r\n",
+          "*4\r\n:0\r\n$2\r\nme\r\n:1500\r\n$1\r\n3\r\n", "*4\r\n:0\r\n_\r\n:1500\r\n:1\r\n",
+          "*5\r\n:0\r\n$2\r\nme\r\n:1500\r\n:1\r\n:1\r\n",
+          "*4\r\n:1\r\n$2\r\nme\r\n:1500\r\n:1\r\n"}) {
+        ASSERT_NE(vote<net::failure>(frame), nullptr) << frame;
+        EXPECT_EQ(vote<net::failure>(frame)->code, errc::protocol) << frame;
+    }
+}
+
+TEST(exclusive_kind, a_release_says_whether_somebody_stood_in_line) {
+    const auto found = [](const char* frame) {
+        return std::get<release_found>(exclusive().read_release(resp::view(frame)));
+    };
+    EXPECT_EQ(found(":0\r\n"), release_found::not_ours);
+    EXPECT_EQ(found(":1\r\n"), release_found::released);
+    EXPECT_EQ(found(":2\r\n"), release_found::passed_on);
+    EXPECT_EQ(found("-WRONGTYPE Operation\r\n"), release_found::not_ours);
+    for (const auto* frame : {":3\r\n", ":-1\r\n", "+OK\r\n", "_\r\n", "-BUSY x\r\n"}) {
+        EXPECT_TRUE(
+            std::holds_alternative<net::failure>(exclusive().read_release(resp::view(frame))))
+            << frame;
+    }
 }
 
 TEST(exclusive_kind, what_no_script_answers_is_never_a_grant) {

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto hello_reply = "%1\r\n$5\r\nproto\r\n:3\r\n";
-constexpr auto known_life = "*4\r\n:0\r\n:0\r\n:1700000000000000\r\n:0\r\n";
+constexpr auto known_life = "*5\r\n:0\r\n:0\r\n:1700000000000000\r\n:0\r\n:1700000001000000\r\n";
 
 std::string bulk(const std::string& text) {
     return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
@@ -47,7 +47,10 @@ class conversation {
 };
 
 introduction plain() {
-    return {.user = {}, .password = {}, .client_name = "me", .loads = kinds::scripts_to_load()};
+    return {.user = {},
+            .password = {},
+            .client_name = "me",
+            .loads = kinds::scripts_to_load(kinds::topology::quorum)};
 }
 
 TEST(handshake, speaks_version_three_and_asks_for_everything_in_one_write) {
@@ -67,6 +70,7 @@ TEST(handshake, speaks_version_three_and_asks_for_everything_in_one_write) {
     ASSERT_EQ(with.machine.current(), handshake::state::done);
     ASSERT_TRUE(with.machine.result().enlisted);
     EXPECT_EQ(with.machine.result().enlisted->floor, 1'700'000'000'000'000U);
+    EXPECT_EQ(with.machine.result().enlisted->time, 1'700'000'001'000'000U);
     EXPECT_EQ(with.machine.result().protocol, 3);
     const auto facts = with.machine.result().facts();
     EXPECT_EQ(facts.run_id, "abc");
@@ -152,12 +156,13 @@ TEST(handshake, with_the_restart_guard_nothing_comes_before_the_lives_were_compa
     enlisting_with(with);
     EXPECT_TRUE(with.asked("EVAL"));
     EXPECT_TRUE(with.asked(std::to_string(core::judge(who.policy).quarantine() / 1ms)));
-    with.hear("*4\r\n:1\r\n:60602\r\n:1700000060602000\r\n:60000\r\n");
+    with.hear("*5\r\n:1\r\n:60602\r\n:1700000060602000\r\n:60000\r\n:1700000000000000\r\n");
     ASSERT_EQ(with.machine.current(), handshake::state::done);
-    EXPECT_EQ(
-        with.machine.result().enlisted,
-        (core::enlistment{
-            .quarantine = 60602ms, .floor = 1'700'000'060'602'000, .max_ttl = 60s, .begun = true}));
+    EXPECT_EQ(with.machine.result().enlisted, (core::enlistment{.quarantine = 60602ms,
+                                                                .floor = 1'700'000'060'602'000,
+                                                                .max_ttl = 60s,
+                                                                .time = 1'700'000'000'000'000,
+                                                                .begun = true}));
 }
 
 TEST(handshake, a_server_that_has_not_noted_its_life_is_not_used) {
@@ -166,7 +171,8 @@ TEST(handshake, a_server_that_has_not_noted_its_life_is_not_used) {
              {"-LOADING Redis is loading the dataset in memory\r\n", "-OOM command not allowed\r\n",
               "-MISCONF Redis is configured to save\r\n", "-BUSY Redis is busy\r\n",
               "-NOREPLICAS Not enough good replicas to write.\r\n", "-READONLY a replica\r\n",
-              "-ERR anything else\r\n", "*2\r\n:0\r\n:-2\r\n", "+OK\r\n", "_\r\n"}) {
+              "-ERR anything else\r\n", "*4\r\n:0\r\n:0\r\n:1\r\n:0\r\n", "*2\r\n:0\r\n:-2\r\n",
+              "+OK\r\n", "_\r\n"}) {
             conversation with(who);
             enlisting_with(with).hear(refusal);
             EXPECT_EQ(with.machine.current(), handshake::state::failed) << refusal;
@@ -179,8 +185,8 @@ TEST(handshake, a_record_that_no_client_wrote_is_named_with_what_mends_it) {
     for (const auto& who : {plain(), guarding()}) {
         for (const auto* answer :
              {"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
-              "*4\r\n:0\r\n:8973867117964971000\r\n:0\r\n:0\r\n",
-              "*4\r\n:0\r\n:0\r\n:0\r\n:8973867117964971000\r\n"}) {
+              "*5\r\n:0\r\n:8973867117964971000\r\n:0\r\n:0\r\n:1\r\n",
+              "*5\r\n:0\r\n:0\r\n:0\r\n:8973867117964971000\r\n:1\r\n"}) {
             conversation with(who);
             enlisting_with(with).hear(answer);
             EXPECT_EQ(with.machine.current(), handshake::state::failed) << answer;
@@ -238,16 +244,86 @@ TEST(handshake, a_replica_is_not_enlisted) {
 
 TEST(handshake, whoever_agreed_on_another_max_ttl_is_told_which) {
     conversation with(guarding());
-    enlisting_with(with).hear("*4\r\n:2\r\n:0\r\n:0\r\n:600000\r\n");
+    enlisting_with(with).hear("*5\r\n:2\r\n:0\r\n:0\r\n:600000\r\n:1\r\n");
     ASSERT_EQ(with.machine.current(), handshake::state::done);
     EXPECT_FALSE(with.machine.result().enlisted->agreed);
     EXPECT_EQ(with.machine.result().enlisted->max_ttl, 10min);
 }
 
+// The channel by which a client of one voter is called.
+
+introduction reachable() {
+    auto who = plain();
+    who.loads = kinds::scripts_to_load(kinds::topology::one_voter);
+    who.channel = "holdfast:client:ab";
+    return who;
+}
+constexpr auto subscribed = ">3\r\n$9\r\nsubscribe\r\n$18\r\nholdfast:client:ab\r\n:1\r\n";
+
+TEST(handshake, subscribes_to_its_channel_along_with_everything_else) {
+    conversation with(reachable());
+    with.hear(hello_reply);
+    EXPECT_TRUE(with.asked("*2\r\n$9\r\nSUBSCRIBE\r\n$18\r\nholdfast:client:ab\r\n"));
+    EXPECT_LT(with.newest.find("SUBSCRIBE"), with.newest.find("INFO")) << "in one write";
+    with.hear("+OK\r\n").hear("+OK\r\n").hear(subscribed).hear(info_reply).hear_the_rest();
+    with.hear(known_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_TRUE(with.machine.result().subscribed);
+    EXPECT_FALSE(with.machine.result().not_subscribed);
+    EXPECT_TRUE(with.machine.result().tracking);
+    EXPECT_EQ(with.machine.result().facts().run_id, "abc") << "no answer was taken for another";
+}
+
+TEST(handshake, goes_on_where_its_channel_is_kept_from_it_and_says_why) {
+    conversation with(reachable());
+    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n");
+    with.hear("-NOPERM this user has no permissions to access one of the channels\r\n");
+    with.hear(info_reply).hear_the_rest().hear(known_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_FALSE(with.machine.result().subscribed);
+    ASSERT_TRUE(with.machine.result().not_subscribed);
+    EXPECT_EQ(with.machine.result().not_subscribed->code, errc::permission);
+    EXPECT_EQ(with.machine.result().facts().run_id, "abc");
+}
+
+TEST(handshake, needs_no_channel_where_nobody_stands_in_line) {
+    conversation with(plain());
+    with.hear(hello_reply);
+    EXPECT_FALSE(with.asked("SUBSCRIBE"));
+    with.hear("+OK\r\n").hear("+OK\r\n").hear(info_reply).hear_the_rest().hear(known_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_FALSE(with.machine.result().subscribed);
+    EXPECT_FALSE(with.machine.result().not_subscribed);
+}
+
+TEST(handshake, subscribes_to_nothing_in_version_two_where_it_could_ask_for_nothing_else) {
+    conversation with(reachable());
+    with.hear("-ERR unknown command 'HELLO'\r\n");
+    EXPECT_FALSE(with.asked("SUBSCRIBE"));
+    with.hear("+OK\r\n").hear(info_reply).hear_the_rest().hear(known_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_EQ(with.machine.result().protocol, 2);
+    EXPECT_FALSE(with.machine.result().subscribed);
+    EXPECT_FALSE(with.machine.result().not_subscribed) << "no right was missing";
+}
+
+TEST(handshake, subscribes_again_where_the_server_was_emptied_meanwhile) {
+    conversation with(reachable());
+    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear(subscribed);
+    with.machine.emptied();
+    with.hear(info_reply);
+    while (!with.asked("SUBSCRIBE")) with.hear("+OK\r\n");
+    EXPECT_EQ(with.machine.current(), handshake::state::facts);
+    with.hear("+OK\r\n").hear("+OK\r\n").hear(subscribed).hear(info_reply).hear_the_rest();
+    with.hear(known_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_TRUE(with.machine.result().subscribed);
+}
+
 constexpr auto old_hello = "-ERR unknown command 'HELLO'\r\n";
 
-TEST(handshake, a_redis_before_6_is_refused_with_the_oldest_version_that_is_supported) {
-    for (const auto* version : {"2.8.24", "3.2.12", "5.0.14"}) {
+TEST(handshake, a_redis_before_6_0_6_is_refused_with_the_oldest_version_that_is_supported) {
+    for (const auto* version : {"2.8.24", "3.2.12", "5.0.14", "6.0.0", "6.0.5"}) {
         conversation with(plain());
         with.hear(old_hello).hear("+OK\r\n");
         with.hear(bulk("redis_version:" + std::string(version) + "\r\nrun_id:abc\r\n"));
@@ -257,12 +333,13 @@ TEST(handshake, a_redis_before_6_is_refused_with_the_oldest_version_that_is_supp
         EXPECT_TRUE(with.machine.why().hopeless);
         EXPECT_EQ(with.machine.why().message,
                   "Redis " + std::string(version) +
-                      " is too old; Holdfast needs Redis 6.0 or later, or Valkey");
+                      " is too old; Holdfast needs Redis 6.0.6 or later, or Valkey");
     }
 }
 
-TEST(handshake, a_redis_from_6_on_is_not_too_old) {
-    for (const auto* version : {"6.0.16", "7.0.15", "8.0.6", "10.2.0", "255.255.255", ""}) {
+TEST(handshake, a_redis_from_6_0_6_on_is_not_too_old) {
+    for (const auto* version : {"6.0.6", "6.0.16", "6.2.0", "7.0.0", "7.0.15", "8.0.6", "10.2.0",
+                                "255.255.255", "6.0", "7", "6.x", "unstable", ""}) {
         conversation with(plain());
         with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n");
         with.hear(bulk("redis_version:" + std::string(version) + "\r\nrun_id:abc\r\n"));
@@ -279,7 +356,7 @@ TEST(handshake, a_server_that_knows_no_users_is_too_old_for_one) {
     with.hear(old_hello).hear("-ERR wrong number of arguments for 'auth' command\r\n");
     ASSERT_EQ(with.machine.current(), handshake::state::failed);
     EXPECT_EQ(with.machine.why().code, errc::unsafe_server);
-    EXPECT_NE(with.machine.why().message.find("needs Redis 6.0"), std::string::npos);
+    EXPECT_NE(with.machine.why().message.find("needs Redis 6.0.6"), std::string::npos);
 }
 
 std::string hello_as(const std::string& mode) { return "%1\r\n$4\r\nmode\r\n" + bulk(mode); }

@@ -4,6 +4,7 @@
 
 #include <stop_token>
 
+#include "api/release.hpp"
 #include "unit/support/client_in_memory.hpp"
 #include "unit/support/stub_server.hpp"
 
@@ -68,6 +69,37 @@ TEST(hold, is_renewed_every_third_of_its_ttl_and_believed_from_when_that_was_ask
     EXPECT_EQ(with.announced_at, core::never);
     EXPECT_EQ(with.server.count("extend"), 21);
     EXPECT_EQ(with.counted().renewed, 21U);
+}
+
+TEST(hold, whose_renewal_is_due_when_it_is_granted_is_given_to_its_holder_first) {
+    testing::world here;
+    stub_server server{here, "redis:6379"};
+    client_in_memory client{here, testing::at({"redis://redis"})};
+    EXPECT_TRUE(client.acquire("another")->made);
+    server.answer_once("queue_acquire", "");
+    const auto& engine = client.engine;
+    std::optional<bool> renewed;
+    std::shared_ptr<hold> won;
+    {
+        const auto lock = engine->lock();
+        engine->begin_unattended();
+        const boost::intrusive_ptr<acquiring> operation(
+            new acquiring(engine, {.what = make_plan(engine->settings(), "key", {.ttl = 500ms})},
+                          [&](acquiring& over) {
+                              engine->end_unattended();
+                              won = over.take_result().won;
+                              renewed = !won->gained().unchanged;
+                          }));
+        operation->start(engine->now());
+        engine->submit();
+    }
+    here.run_for(190ms);
+    client.around->streams().back()->say("*2\r\n:1\r\n:7\r\n");
+    here.settle();
+    EXPECT_EQ(renewed, false);
+    EXPECT_EQ(server.count("extend"), 1);
+    ASSERT_TRUE(won);
+    detail::detach(*won);
 }
 
 TEST(hold, is_renewed_also_after_the_caller_that_waited_for_it_has_gone) {
@@ -216,32 +248,32 @@ TEST(hold, that_was_another_s_by_then_is_released_as_lost) {
 
 TEST(hold, whose_release_is_not_answered_is_unknown_and_owed) {
     holding with;
-    with.server.answer_once("release", "");
+    with.server.answer_once("queue_release", "");
     EXPECT_EQ(with.lease->release(), release_result::unknown);
     EXPECT_EQ(with.here.now(), with.begin + 1s) << "the time for one answer";
     with.server.connections()[0]->say(":1\r\n");
     with.here.run_for(1s);
-    EXPECT_GE(with.server.count("release"), 2);
+    EXPECT_GE(with.server.count("queue_release"), 2);
 }
 
 TEST(hold, whose_release_nobody_awaits_is_owed_all_the_same_where_it_is_not_answered) {
     holding with({.ttl = ttl, .await_release = false});
-    with.server.answer_once("release", "");
+    with.server.answer_once("queue_release", "");
     with.lease.reset();
     EXPECT_EQ(with.here.now(), with.begin) << "nobody has waited";
     with.here.run_for(900ms);
-    EXPECT_EQ(with.server.count("release"), 1);
+    EXPECT_EQ(with.server.count("queue_release"), 1);
     with.server.connections()[0]->say(":1\r\n");
     with.here.run_for(5s);
-    EXPECT_EQ(with.server.count("release"), 1) << "it was answered in time";
+    EXPECT_EQ(with.server.count("queue_release"), 1) << "it was answered in time";
 
     holding late({.ttl = ttl, .await_release = false});
-    late.server.answer_once("release", "");
+    late.server.answer_once("queue_release", "");
     late.lease.reset();
     late.here.run_for(1s);
     late.server.connections()[0]->say(":1\r\n");
     late.here.run_for(5s);
-    EXPECT_GE(late.server.count("release"), 2);
+    EXPECT_GE(late.server.count("queue_release"), 2);
 }
 
 // The server has carried out a renewal whose answer nobody has heard: its key lives longer than the
@@ -305,7 +337,7 @@ TEST(hold, is_asked_for_anew_by_who_came_later_behind_its_release) {
     EXPECT_EQ(with.lease->release(), release_result::released);
     with.here.settle();
     ASSERT_TRUE(next->made);
-    EXPECT_EQ(with.server.asked(), (std::vector<std::string>{"release", "acquire"}));
+    EXPECT_EQ(with.server.asked(), (std::vector<std::string>{"queue_release", "queue_acquire"}));
     EXPECT_GT(next->made->token(), with.lease->token());
 }
 

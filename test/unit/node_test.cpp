@@ -67,7 +67,7 @@ class station final : private node::listener {
     node::settings how{.link = {.where = {.host = "redis"},
                                 .client_name = "me",
                                 .policy = {.max_ttl = 60s},
-                                .loads = kinds::scripts_to_load(),
+                                .loads = kinds::scripts_to_load(kinds::topology::quorum),
                                 .connect_timeout = 1s,
                                 .silence_limit = 3s}};
     std::uint64_t luck = 0;
@@ -208,9 +208,10 @@ TEST(node, a_server_that_refuses_what_must_be_known_is_not_used_until_it_is_mend
 }
 
 TEST(node, a_server_that_refuses_what_is_only_useful_is_used) {
-    for (const auto* step : {"SETNAME", "LOAD"}) {
+    for (const auto* step : {"SETNAME", "SUBSCRIBE", "LOAD"}) {
         for (const auto* refusal : temporary) {
             station with(true, true);
+            with.how.link.channel = "holdfast:client:ab";
             with.server.answer(step, refusal);
             with.call();
             EXPECT_TRUE(with.at().ready()) << step << refusal;
@@ -220,6 +221,33 @@ TEST(node, a_server_that_refuses_what_is_only_useful_is_used) {
         with.server.answer(step, no_right);
         EXPECT_TRUE(with.call().at().ready()) << step;
     }
+}
+
+TEST(node, says_whether_it_can_be_called_on_every_connection_anew) {
+    station with;
+    with.how.link.channel = "holdfast:client:ab";
+    with.server.answer("SUBSCRIBE", no_right);
+    with.call();
+    EXPECT_FALSE(with.at().said().subscribed);
+    ASSERT_TRUE(with.at().said().not_subscribed);
+    EXPECT_EQ(with.at().said().not_subscribed->code, errc::permission);
+    with.server.answer_as_usual("SUBSCRIBE");
+    with.at().start_over({.message = "once more"});
+    with.pass(20ms);
+    ASSERT_TRUE(with.at().ready());
+    EXPECT_TRUE(with.at().said().subscribed);
+    EXPECT_FALSE(with.at().said().not_subscribed);
+}
+
+TEST(node, knows_the_time_by_the_clock_of_its_server_once_it_was_enlisted) {
+    station with;
+    EXPECT_EQ(with.at().time_at(with.here.now()), 0U);
+    with.call();
+    EXPECT_EQ(with.at().time_at(with.here.now()), 1'700'000'000'000'000U);
+    with.pass(1500ms);
+    EXPECT_EQ(with.at().time_at(with.here.now()), 1'700'000'001'500'000U);
+    with.at().enlisted({.time = 1'800'000'000'000'000}, with.here.now());
+    EXPECT_EQ(with.at().time_at(with.here.now() + 7us), 1'800'000'000'000'007U);
 }
 
 TEST(node, a_server_that_does_not_tell_when_it_is_emptied_has_no_vote_where_it_is_guarded) {
@@ -492,7 +520,7 @@ TEST(node, one_that_would_not_be_enlisted_is_looked_at_again_while_somebody_asks
 
 TEST(node, one_in_quarantine_is_asked_for_no_vote_until_that_is_over) {
     station with(true, true);
-    with.server.enlisted = "*4\r\n:1\r\n:3000\r\n:1000\r\n:60000\r\n";
+    with.server.enlisted = "*5\r\n:1\r\n:3000\r\n:1000\r\n:60000\r\n:1\r\n";
     with.call().pass(1s);
     const auto who = with.ask_for_vote();
     ASSERT_EQ(who->heard.size(), 1U);
@@ -504,7 +532,7 @@ TEST(node, one_in_quarantine_is_asked_for_no_vote_until_that_is_over) {
 
 TEST(node, one_whose_clients_agreed_on_another_max_ttl_has_no_vote) {
     station with(true, true);
-    with.server.enlisted = "*4\r\n:2\r\n:0\r\n:0\r\n:600000\r\n";
+    with.server.enlisted = "*5\r\n:2\r\n:0\r\n:0\r\n:600000\r\n:1\r\n";
     const auto who = with.call().ask_for_vote();
     ASSERT_EQ(who->heard.size(), 1U);
     EXPECT_EQ(who->heard[0].why.code, errc::other_max_ttl);

@@ -212,10 +212,13 @@ TEST(to_string, escapes_what_a_terminal_must_not_see) {
 
 TEST(to_string, is_cut_off_behind_the_limit) {
     EXPECT_EQ(to_string(read("$5\r\nhello\r\n"), 7), "\"hello\"");
-    EXPECT_EQ(to_string(read("$5\r\nhello\r\n"), 6), "\"hello...");
+    EXPECT_EQ(to_string(read("$5\r\nhello\r\n"), 6), "\"hello...\"");
+    EXPECT_EQ(to_string(read("$5\r\nhello\r\n"), 4), "\"hel...\"") << "with its quote closed";
+    EXPECT_EQ(to_string(read("-OOM no more\r\n"), 10), "error \"OOM...\"");
+    EXPECT_EQ(to_string(read("*2\r\n+a\r\n:1234\r\n"), 6), "[\"a\", ...") << "not the one before";
     EXPECT_EQ(to_string(read("*3\r\n:1\r\n:2\r\n:3\r\n"), 4), "[1, ...");
     const std::string large = "$100000\r\n" + std::string(100000, 'x') + "\r\n";
-    EXPECT_EQ(to_string(read(large)).size(), 256U + 3U);
+    EXPECT_EQ(to_string(read(large)).size(), 256U + 4U);
 }
 
 }  // namespace

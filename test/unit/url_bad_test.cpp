@@ -42,6 +42,7 @@ TEST_P(every_bad_url, is_refused_with_its_reason_and_without_its_secrets) {
 const std::string stray_at =
     "unexpected '@': it must be written as %40, and in a user or password '/' as %2F and '?' as "
     "%3F";
+const std::string one_host = "one URL names one host: give several URLs for a quorum";
 const std::string no_scheme = "the URL has no scheme: expected redis://host:port";
 const std::string bad_escape = "'%' must be followed by two hexadecimal digits; itself it is %25";
 const std::string bad_port = "the port is not a number from 1 to 65535";
@@ -121,7 +122,10 @@ INSTANTIATE_TEST_SUITE_P(
         bad_url{"redis://b\xc3\xbc"
                 "ro",
                 bad_host + at(9)},
-        bad_url{"redis://h1,h2", "one URL names one host: give several URLs for a quorum" + at(9)},
+        bad_url{"redis://h1,h2", one_host + at(9)}, bad_url{"redis://h1;h2", one_host + at(9)},
+        bad_url{"redis://a:1,redis://b:2", one_host + at(9)},
+        bad_url{"redis://a:1;redis://b:2", one_host + at(9)},
+        bad_url{"redis://u:p@a:1,b:2", one_host + at(13)},
         bad_url{"redis://h%zz", bad_escape + at(10)}, bad_url{"redis://h%4", bad_escape + at(10)}));
 
 INSTANTIATE_TEST_SUITE_P(

@@ -17,9 +17,9 @@ namespace {
 /// ones are refused, whether it is installed or not.
 struct bench_options {
     bool quick = false, no_peers = false;
-    std::vector<std::string> contestants, titles;
+    std::vector<std::string> contestants, titles, beside;
     std::optional<int> rounds;
-    std::string seconds, json, picture, part;
+    std::string seconds, json, picture, part, before;
 };
 
 void declare(command_line& line, bench_options& into) {
@@ -30,8 +30,16 @@ void declare(command_line& line, bench_options& into) {
                "Only contestants whose name begins so; may be repeated");
     line.texts("--match", "TEXT", into.titles,
                "Only tables that have TEXT in their title; may be repeated");
-    line.integer("--rounds", "N", into.rounds, 1, 1000, "Rounds that count; default: 7");
-    line.text("--seconds", "S", into.seconds, "How long a round takes; default: 0.5");
+    line.texts("--beside", "NAME=BUILD", into.beside,
+               "Measure another build beside this one, under that name: BUILD is its directory, or "
+               "its holdfast-bench-driver; may be repeated");
+    line.text("--before", "BUILD", into.before,
+              "Measure nothing but what 'server' does, of this build and of another, in many short "
+              "turns");
+    line.integer("--rounds", "N", into.rounds, 1, 1000,
+                 "Rounds that count; default: 7, 40 with --before");
+    line.text("--seconds", "S", into.seconds,
+              "How long a round takes; default: 0.5, 0.3 with --before");
     line.text("--json,--output", "FILE", into.json,
               "Where the JSON goes; - is standard output, and the tables then go to standard "
               "error. Default: build/bench.json in the source tree, else holdfast-bench.json");
@@ -44,9 +52,13 @@ void declare(command_line& line, bench_options& into) {
 void explain(command_line& line) {
     line.note(
         "PART is one or more of the letters a (one thread, uncontended), b (threads with keys of "
-        "their own), c (coroutines), d (one contended key), e (a quorum of five), f (leases held); "
-        "or one table that needs no peer: server, coroutines, quorum, votes, held. Without it: all "
-        "of them. --only and --match leave those that need no peer out.");
+        "their own), c (coroutines), d (one contended key), e (a quorum of five), f (leases held), "
+        "g (ten thousand waiters of one key), h (what spinning costs); or one table that needs no "
+        "peer: server, coroutines, quorum, votes, held. Without it: all of them. --only and "
+        "--match leave those that need no peer out.");
+    line.note(
+        "Under a table stands Holdfast beside the best peer, other builds and the bound, round by "
+        "round: the median of these pairs, and the interval in which it lies.");
     line.note(
         "Servers are started here. Peers are built from their package registries, in the source "
         "tree below build/peers, else below ~/.cache/holdfast/peers; one whose toolchain is "
@@ -57,6 +69,10 @@ void explain(command_line& line) {
         "exit code 69.");
     line.example("holdfast bench", "Everything, beside hiredis, redis-benchmark and the peers");
     line.example("holdfast bench --no-peers d", "One contended key, Holdfast and its floor only");
+    line.example("holdfast bench --beside 0.1=../old/build/release abd",
+                 "Beside the peers, and beside another build");
+    line.example("holdfast bench --before ../old/build/release",
+                 "Whether a change has made a cycle slower");
     line.example("holdfast bench --json - held", "A hundred thousand leases, as JSON");
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "exit_code.hpp"
 #include "failure.hpp"
@@ -14,6 +15,20 @@ namespace {
 
 constexpr std::size_t help_column = 30;
 constexpr std::size_t help_width = 96;
+
+/// What messages call an option: by the last of its names.
+std::string shown(const std::string& names) { return names.substr(names.rfind(',') + 1); }
+
+int read_integer(const std::string& option, const std::string& text, int lowest, int highest) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    if (!whole || value < lowest || value > highest) {
+        throw CLI::ValidationError(option + ": '" + text + "' is not a number from " +
+                                   std::to_string(lowest) + " to " + std::to_string(highest));
+    }
+    return value;
+}
 
 std::chrono::milliseconds read_duration(const std::string& option, const std::string& text) {
     const auto value = parse_duration(text);
@@ -74,22 +89,37 @@ void command_line::text(const std::string& names, const std::string& value, std:
     list(names, value, std::move(help));
 }
 
+void command_line::limited_text(const std::string& names, const std::string& value,
+                                std::size_t most_bytes, std::string& into, std::string help) {
+    const std::string option = shown(names);
+    parser_->add_option_function<std::string>(names, [=, &into](const std::string& text) {
+        if (text.size() > most_bytes) {
+            throw CLI::ValidationError(option + " takes " + std::to_string(most_bytes) +
+                                       " bytes at most, not " + std::to_string(text.size()));
+        }
+        into = text;
+    });
+    list(names, value, std::move(help));
+}
+
 void command_line::texts(const std::string& names, const std::string& value,
                          std::vector<std::string>& into, std::string help) {
-    parser_->add_option(names, into)->expected(1)->take_all();
+    parser_->add_option(names, into)->take_all()->allow_extra_args(false);
     list(names, value, std::move(help));
 }
 
 void command_line::integer(const std::string& names, const std::string& value,
                            std::optional<int>& into, int lowest, int highest, std::string help) {
-    parser_->add_option_function<int>(names, [&into](int number) { into = number; })
-        ->check(CLI::Range(lowest, highest));
+    const std::string option = shown(names);
+    parser_->add_option_function<std::string>(names, [=, &into](const std::string& text) {
+        into = read_integer(option, text, lowest, highest);
+    });
     list(names, value, std::move(help));
 }
 
 void command_line::duration(const std::string& names,
                             std::optional<std::chrono::milliseconds>& into, std::string help) {
-    const std::string option = names.substr(names.rfind(',') + 1);
+    const std::string option = shown(names);
     parser_->add_option_function<std::string>(
         names, [&into, option](const std::string& text) { into = read_duration(option, text); });
     list(names, "DUR", std::move(help));
@@ -118,9 +148,11 @@ void command_line::parse(std::span<const std::string> arguments) {
         parser_->parse(reversed);
     } catch (const CLI::Error& error) {
         const std::string unknown = unknown_option(arguments);
-        const std::string what =
+        std::string what =
             unknown.empty() ? error.what()
                             : "there is no option " + printable(unknown) + hint_for_option(unknown);
+        const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+        if (unknown.empty() && extras && !hint_for_extras_.empty()) what += "; " + hint_for_extras_;
         throw failure(exit_code::usage,
                       name_ + ": " + what + "\nTry 'holdfast " + name_ + " --help'.");
     }

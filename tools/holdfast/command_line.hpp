@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::tool {
@@ -33,6 +34,9 @@ class command_line {
     void flag(const std::string& names, bool& into, std::string help);
     void text(const std::string& names, const std::string& value, std::string& into,
               std::string help);
+    void limited_text(const std::string& names, const std::string& value, std::size_t most_bytes,
+                      std::string& into, std::string help);
+    /// One value each time it is given; all of them count.
     void texts(const std::string& names, const std::string& value, std::vector<std::string>& into,
                std::string help);
     void integer(const std::string& names, const std::string& value, std::optional<int>& into,
@@ -43,6 +47,9 @@ class command_line {
     void excludes(const std::string& name, const std::string& other);
 
     void positional(const std::string& value, std::string& into, bool required);
+
+    /// Said where there are more positionals than that.
+    void hint_for_extras(std::string hint) { hint_for_extras_ = std::move(hint); }
 
     void example(std::string command, std::string meaning);
     /// A paragraph after the options.
@@ -70,7 +77,7 @@ class command_line {
     /// What whoever gave it may have meant; empty: nobody knows.
     [[nodiscard]] std::string hint_for_option(const std::string& option) const;
 
-    std::string name_, synopsis_, about_, heading_ = "Options";
+    std::string name_, synopsis_, about_, hint_for_extras_, heading_ = "Options";
     std::vector<entry> entries_;
     std::vector<std::pair<std::string, std::string>> examples_;
     std::vector<std::string> notes_;

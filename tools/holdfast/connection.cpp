@@ -63,15 +63,15 @@ void refuse_password(const std::string& url) {
 }
 
 /// Several URLs in one, as many other programs take them. `advice` says how they are given here.
-void refuse_commas(std::string_view url, const std::string& advice) {
+void refuse_several(std::string_view url, const std::string& advice) {
     const auto start = url.find("://");
     if (start == std::string_view::npos || url.substr(0, start).find('+') != url.npos) return;
-    const auto comma = url.find(',');
+    const auto comma = url.find_first_of(",;");
     const bool urls = comma != url.npos && url.find("://", comma) != url.npos;
     auto hosts = url.substr(start + 3);
     hosts = hosts.substr(0, hosts.find_first_of("/?#"));
     hosts.remove_prefix(hosts.rfind('@') == hosts.npos ? 0 : hosts.rfind('@') + 1);
-    if (urls || hosts.find(',') != hosts.npos) throw failure(exit_code::usage, advice);
+    if (urls || hosts.find_first_of(",;") != hosts.npos) throw failure(exit_code::usage, advice);
 }
 
 /// Whoever gave the URL knows it by where it was given. It is not repeated: it may hold a password.
@@ -107,6 +107,11 @@ std::string read_password(const std::string& path) {
                       "cannot read the password file " + path + ": " + std::strerror(errno));
     }
     if (password.ends_with('\n')) password.pop_back();
+    if (password.ends_with('\r')) {
+        say("the password in " + path +
+            " ends with a carriage return, which is taken for a part of it; if the file has the "
+            "line ends of another system (CRLF), remove it");
+    }
     if (password.empty()) {
         throw failure(exit_code::configuration, "the password file " + path + " is empty");
     }
@@ -153,7 +158,12 @@ void connection::declare(command_line& line) {
               "Use servers that may evict locks (maxmemory-policy other than noeviction)");
 }
 
-options connection::settings(std::chrono::milliseconds ttl) const {
+options connection::settings(std::optional<std::chrono::milliseconds> ttl) const {
+    if (ttl && (*ttl < min_ttl || *ttl > longest_max_ttl)) {
+        throw failure(exit_code::usage, "--ttl takes " + format_duration(min_ttl) + " to " +
+                                            format_duration(longest_max_ttl) + ", not " +
+                                            format_duration(*ttl));
+    }
     options result;
     result.urls = urls();
     for (std::string& url : result.urls) {
@@ -170,13 +180,9 @@ options connection::settings(std::chrono::milliseconds ttl) const {
     result.tls.key_file = key_file_;
     result.tls.server_name = server_name_;
     result.tls.verify = !insecure_;
-    if (ttl > longest_max_ttl) {
-        throw failure(exit_code::usage,
-                      "--ttl takes " + format_duration(longest_max_ttl) + " at most");
-    }
     // Clients that guard against restarts agree on max_ttl; nobody raises it for itself.
-    const bool longer = ttl > result.max_ttl;
-    if (longer && !client(result).settings().restart_guard.value_or(true)) result.max_ttl = ttl;
+    const bool longer = ttl && *ttl > result.max_ttl;
+    if (longer && !client(result).settings().restart_guard.value_or(true)) result.max_ttl = *ttl;
     result.fence_retention = std::max(result.fence_retention, result.max_ttl);
     return result;
 }
@@ -184,23 +190,23 @@ options connection::settings(std::chrono::milliseconds ttl) const {
 std::vector<std::string> connection::urls() const {
     for (const std::string& url : given_urls_) {
         refuse_password(url);
-        refuse_commas(url, "--url names one server; for a quorum give it several times");
+        refuse_several(url, "--url names one server; for a quorum give it several times");
         require_valid(url, "--url");
     }
     if (!given_urls_.empty()) return given_urls_;
     if (auto several = words(environment("HOLDFAST_URL")); !several.empty()) {
         for (const std::string& url : several) {
-            refuse_commas(url,
-                          "HOLDFAST_URL has a comma between servers; write the whole URL of "
-                          "each, separated by spaces");
+            refuse_several(url,
+                           "HOLDFAST_URL has a comma or semicolon between servers; write the whole "
+                           "URL of each, separated by spaces");
             require_valid(url, "HOLDFAST_URL");
         }
         return several;
     }
     if (auto one = environment("REDIS_URL"); !one.empty()) {
-        refuse_commas(one,
-                      "REDIS_URL names one server; for a quorum put the whole URL of each, "
-                      "separated by spaces, into HOLDFAST_URL");
+        refuse_several(one,
+                       "REDIS_URL names one server; for a quorum put the whole URL of each, "
+                       "separated by spaces, into HOLDFAST_URL");
         require_valid(one, "REDIS_URL");
         return {one};
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class connection {
 
     /// What the library needs, with `local:` replaced by a server that runs. One server waits for
     /// nobody's longest ttl, so any `ttl` is allowed there; a quorum keeps the library's bound.
-    [[nodiscard]] options settings(std::chrono::milliseconds ttl = {}) const;
+    [[nodiscard]] options settings(std::optional<std::chrono::milliseconds> ttl = {}) const;
 
   private:
     [[nodiscard]] std::vector<std::string> urls() const;

@@ -19,6 +19,33 @@ json_object holder_as_json(const holder& who) {
     return object.add("label", who.label);
 }
 
+std::optional<std::int64_t> milliseconds_of(
+    const std::optional<std::chrono::milliseconds>& duration) {
+    if (!duration) return std::nullopt;
+    return duration->count();
+}
+
+/// Who cannot be named is all null.
+json_object waiter_as_json(const lock_status::waiter& each) {
+    json_object object;
+    if (each.who.foreign()) {
+        object.add_null("host").add_null("pid").add_null("user").add_null("label");
+    } else {
+        object = holder_as_json(each.who);
+    }
+    return object.add("since_ms", milliseconds_of(each.waited));
+}
+
+void add_waiters(json_object& object, const lock_status& status) {
+    if (!status.waiters) {
+        object.add_null("waiters");
+        return;
+    }
+    std::vector<json_object> all;
+    for (const auto& each : *status.waiters) all.push_back(waiter_as_json(each));
+    object.add("waiters", all);
+}
+
 json_object forced_as_json(const forced_release& last) {
     const auto since = last.at.time_since_epoch();
     const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(since);
@@ -27,17 +54,34 @@ json_object forced_as_json(const forced_release& last) {
     return object.add("reason", last.reason);
 }
 
+std::optional<std::uint64_t> number_of(const std::optional<std::size_t>& count) {
+    if (!count) return std::nullopt;
+    return *count;
+}
+
+json_object as_json(const lock_status& status) {
+    const lock_state state = state_of(status);
+    json_object object;
+    object.add("key", status.key).add("state", name_of(state));
+    if (state == lock_state::free) {
+        object.add_null("owner").add_null("holder");
+    } else {
+        object.add("owner", status.held_by->owner);
+        if (state == lock_state::held) object.add("holder", holder_as_json(*status.held_by));
+        if (state == lock_state::foreign) object.add_null("holder");
+    }
+    const auto remaining = state == lock_state::free ? std::nullopt : status.held_by->remaining;
+    object.add("ttl_ms", milliseconds_of(remaining)).add("token", status.token);
+    object.add("votes", std::uint64_t{status.votes}).add("nodes", std::uint64_t{status.nodes});
+    if (status.quarantine) object.add("quarantine_ms", std::int64_t{status.quarantine->count()});
+    return object.add("waiting", number_of(status.waiting));
+}
+
 /// What another library keeps there may be anything; a line of it is enough.
 std::string shortened(const std::string& value) {
     constexpr std::size_t enough = 64;
     if (value.size() <= enough) return printable(value);
     return printable(value.substr(0, enough)) + "...";
-}
-
-std::optional<std::int64_t> milliseconds_of(
-    const std::optional<std::chrono::milliseconds>& duration) {
-    if (!duration) return std::nullopt;
-    return duration->count();
 }
 
 /// `1h30m`: rounded to the smaller unit, of which there may be none.
@@ -94,6 +138,30 @@ std::string lease_in_words(const lock_status& status) {
     return "how long its lease runs is not known, as this user may not ask";
 }
 
+std::string votes_in_words(const lock_status& status) {
+    return std::to_string(status.votes) + " of " + std::to_string(status.nodes);
+}
+
+std::string ordinal(std::size_t place) {
+    const bool teen = place % 100 / 10 == 1;
+    const auto last = teen ? 0 : place % 10;
+    const char* const ending = last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
+    return std::to_string(place) + ending;
+}
+
+std::string waiter_in_words(const lock_status::waiter& each) {
+    if (each.who.foreign()) return "not known: Holdfast did not write what stands there";
+    return each.who.describe() + (each.waited ? ", for " + in_words(*each.waited) : "");
+}
+
+std::optional<std::size_t> own_place(const lock_status& status) {
+    if (!status.waiters) return std::nullopt;
+    const auto own = std::find_if(status.waiters->begin(), status.waiters->end(),
+                                  [](const auto& each) { return each.ours; });
+    if (own == status.waiters->end()) return std::nullopt;
+    return static_cast<std::size_t>(own - status.waiters->begin()) + 1;
+}
+
 std::string held_in_words(const std::vector<lock_status>& locks) {
     return locks.size() == 1 ? "a lock is held" : std::to_string(locks.size()) + " locks are held";
 }
@@ -124,22 +192,12 @@ const char* name_of(lock_state state) {
 }
 
 std::string status_as_json(const lock_status& status, const std::optional<forced_release>& last) {
-    const lock_state state = state_of(status);
-    json_object object;
-    object.add("key", status.key).add("state", name_of(state));
-    if (state == lock_state::free) {
-        object.add_null("owner").add_null("holder");
-    } else {
-        object.add("owner", status.held_by->owner);
-        if (state == lock_state::held) object.add("holder", holder_as_json(*status.held_by));
-        if (state == lock_state::foreign) object.add_null("holder");
-    }
-    const auto remaining = status.held_by ? status.held_by->remaining : std::nullopt;
-    object.add("ttl_ms", milliseconds_of(remaining)).add("token", status.token);
-    object.add("votes", std::uint64_t{status.votes}).add("nodes", std::uint64_t{status.nodes});
-    if (status.quarantine) object.add("quarantine_ms", std::int64_t{status.quarantine->count()});
+    auto object = as_json(status);
+    add_waiters(object, status);
     if (last) object.add("forced", forced_as_json(*last));
     return object.line();
 }
+
+std::string listed_as_json(const lock_status& status) { return as_json(status).line(); }
 
 }  // namespace holdfast::tool

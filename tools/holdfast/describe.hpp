@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +30,19 @@ std::string lease_in_words(const holder& who);
 /// The same of who holds it. REQUIRES: somebody does.
 std::string lease_in_words(const lock_status& status);
 
+/// `2 of 3`: the servers that have it for the holder that is shown.
+std::string votes_in_words(const lock_status& status);
+
+/// `1st`, `2nd`, `3rd`, `11th`.
+std::string ordinal(std::size_t place);
+
+/// Who stands there, and for how long, as far as that is known: `anna@web1, process 4711,
+/// for 3.2s`.
+std::string waiter_in_words(const lock_status::waiter& each);
+
+/// The place of this process in the line, from 1 on; nullopt: none, or not among those told of.
+std::optional<std::size_t> own_place(const lock_status& status);
+
 /// `a lock is held`, `3 locks are held`.
 std::string held_in_words(const std::vector<lock_status>& locks);
 /// Of the first of them who holds it, and how many more there are.
@@ -38,8 +53,9 @@ enum class lock_state : std::uint8_t { held, free, foreign };
 lock_state state_of(const lock_status& status);
 const char* name_of(lock_state state);
 
-/// The object of `status --json` and `ls --json`, which does not ask for forced releases.
-std::string status_as_json(const lock_status& status,
-                           const std::optional<forced_release>& last = std::nullopt);
+/// The object of `status --json` and `ls --json`, which asks neither who waits nor for forced
+/// releases: an object without `waiters` and `forced`.
+std::string status_as_json(const lock_status& status, const std::optional<forced_release>& last);
+std::string listed_as_json(const lock_status& status);
 
 }  // namespace holdfast::tool

@@ -1,6 +1,7 @@
 #include "diagnosis.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "describe.hpp"
 #include "exit_code.hpp"
@@ -86,7 +87,8 @@ finding reachability(const server_report& report) {
         const int code = report.code ? exit_code_of(report.code) : exit_code::unavailable;
         return {"reachable", verdict::bad, in_our_words(report.error), fix_of(report), code};
     }
-    return {"reachable", verdict::good, report.tls ? "yes, with TLS" : "yes"};
+    return {"reachable", verdict::good,
+            std::string(report.tls ? "yes, with TLS" : "yes") + ", as user " + report.user};
 }
 
 finding round_trip(const server_report& report, const options&) {
@@ -123,8 +125,11 @@ finding role(const server_report& report, const options&) {
     }
     if (report.role == "master") return {"role", verdict::good, "master"};
     if (report.role.empty()) return {"role", verdict::warning, "not known", "allow INFO"};
-    return {"role", verdict::bad, report.role + ": locks on a replica hold nothing",
-            "give the URL of the master"};
+    const bool known = !report.master.empty();
+    return {
+        "role", verdict::bad,
+        report.role + (known ? " of " + report.master : "") + ": locks on a replica hold nothing",
+        "give the URL of the master"};
 }
 
 finding eviction(const server_report& report, const options& settings) {
@@ -137,30 +142,6 @@ finding eviction(const server_report& report, const options& settings) {
             "redis-cli config set maxmemory-policy noeviction"};
 }
 
-finding persistence(const server_report& report, const options& settings) {
-    if (!report.append_only) return {"persistence", verdict::warning, "not known", "allow INFO"};
-    if (*report.append_only && report.fsync == "always") {
-        return {"persistence", verdict::good, "append-only file, synced always"};
-    }
-    std::string found = "none";
-    if (report.snapshots.value_or(false)) found = "snapshots only";
-    if (*report.append_only) {
-        found = "append-only file, synced " + (report.fsync.empty() ? "?" : report.fsync);
-    }
-    if (guarded(settings)) {
-        return {"persistence", verdict::good, found + "; the restart guard makes up for it"};
-    }
-    if (report.node == "unix:" + private_directory_path() + "/redis.sock") {
-        return {
-            "persistence", verdict::warning, found + ": a restart forgets locks that are held",
-            "wait out the longest ttl before 'holdfast local stop'; or name a server with --url"};
-    }
-    return {
-        "persistence", verdict::warning, found + ": a restart forgets locks that were just taken",
-        "restart_guard=on in the URL of every client; or appendonly yes and appendfsync always; or "
-        "wait out the longest ttl before a restart"};
-}
-
 /// Rules as redis-cli takes them from a shell.
 std::string rules_for(const server_report& report, const std::vector<std::string>& rules) {
     std::string text = "redis-cli acl setuser " + report.user;
@@ -169,6 +150,41 @@ std::string rules_for(const server_report& report, const std::vector<std::string
         text += plain ? " " + rule : " '" + rule + "'";
     }
     return text;
+}
+
+/// nullopt: that takes CONFIG GET. REQUIRES: append_only is known.
+std::optional<std::string> kept_on_disk(const server_report& report) {
+    if (*report.append_only) {
+        if (report.fsync.empty()) return std::nullopt;
+        return "append-only file, synced " + report.fsync;
+    }
+    if (!report.snapshots) return std::nullopt;
+    return *report.snapshots ? "snapshots only" : "none";
+}
+
+finding persistence(const server_report& report, const options& settings) {
+    if (!report.append_only) return {"persistence", verdict::warning, "not known", "allow INFO"};
+    if (*report.append_only && report.fsync == "always") {
+        return {"persistence", verdict::good, "append-only file, synced always"};
+    }
+    const auto found = kept_on_disk(report);
+    if (guarded(settings)) {
+        return {"persistence", verdict::good,
+                found.value_or("not known") + "; the restart guard makes up for it"};
+    }
+    if (!found) {
+        return {"persistence", verdict::warning, "not known, as CONFIG GET is refused",
+                "allow CONFIG GET: " + rules_for(report, {"+config|get"})};
+    }
+    if (report.node == "unix:" + private_directory_path() + "/redis.sock") {
+        return {
+            "persistence", verdict::warning, *found + ": a restart forgets locks that are held",
+            "wait out the longest ttl before 'holdfast local stop'; or name a server with --url"};
+    }
+    return {
+        "persistence", verdict::warning, *found + ": a restart forgets locks that were just taken",
+        "restart_guard=on in the URL of every client; or appendonly yes and appendfsync always; or "
+        "wait out the longest ttl before a restart"};
 }
 
 std::string in_a_row(const std::vector<std::string>& rules) {
@@ -224,6 +240,20 @@ finding tracking(const server_report& report, const options& settings) {
     if (!guarded(settings)) return {"tracking", verdict::warning, "no: waiters poll", fix};
     return {"tracking", verdict::bad,
             "no: nobody would be told when it is emptied, and it is asked for no votes", fix};
+}
+
+/// Of one server: a quorum has no queue.
+finding queue(const server_report& report) {
+    const std::string instead = ": waiters are not called in turn, and look now and then";
+    if (!report.queue_rights.empty()) {
+        return {"queue", verdict::warning, "not " + in_a_row(report.queue_rights) + instead,
+                rules_for(report, report.queue_rights)};
+    }
+    if (report.protocol < 3) {
+        return {"queue", verdict::warning, "no RESP3" + instead,
+                "Redis 6 or later without a proxy"};
+    }
+    return {"queue", verdict::good, "waiters stand in line, and are called in turn"};
 }
 
 finding clock_of(const server_report& report) {
@@ -298,7 +328,7 @@ std::vector<finding> diagnose(const server_report& report, const options& settin
     look(round_trip, version, role);
     if (!report.unsupported.empty()) return findings;
     look(persistence, eviction, rights, trial, tracking);
-    if (settings.urls.size() > 1) findings.push_back(independence(report));
+    findings.push_back(settings.urls.size() > 1 ? independence(report) : queue(report));
     if (report.clock_difference) findings.push_back(clock_of(report));
     if (report.quarantine || (report.enlisted && guarded(settings))) look(restart);
     if (report.max_ttl) look(agreement);

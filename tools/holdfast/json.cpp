@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "holdfast/detail/utf8.hpp"
+#include "message.hpp"
 
 namespace holdfast::tool {
 namespace {
@@ -12,12 +13,6 @@ void append_unit(std::string& out, char32_t unit) {
     constexpr std::string_view digits = "0123456789abcdef";
     out.append("\\u");
     for (const unsigned shift : {12U, 8U, 4U, 0U}) out.append(1, digits[unit >> shift & 15U]);
-}
-
-/// `\xNN` as text of somebody else's, which would be read as a byte.
-bool is_escape(std::string_view text) {
-    return text.starts_with("\\x") && text.size() >= 4 &&
-           text.substr(2, 2).find_first_not_of("0123456789abcdef") == text.npos;
 }
 
 /// The byte as `\xNN`, which in JSON takes a second backslash.
@@ -33,7 +28,8 @@ std::string quoted(std::string_view text) {
     std::string out = "\"";
     while (!text.empty()) {
         const std::size_t length = detail::utf8_length(text);
-        if (length == 0 || is_escape(text)) {
+        // The text `\xNN` of somebody else's would be read as a byte.
+        if (length == 0 || begins_with_escape(text)) {
             append_byte(out, text.front());
         } else if (detail::is_control(detail::code_point(text))) {
             append_unit(out, detail::code_point(text));

@@ -41,7 +41,8 @@ lock_options parse(arguments given) {
     line.heading("Locking");
     options.wait.declare(line);
     line.duration("--ttl", options.ttl, "How long the lock lives without 'renew' (default 30s)");
-    line.text("--label", "TEXT", options.label, "Shown to whoever asks who holds the lock");
+    line.limited_text("--label", "TEXT", max_label_bytes, options.label,
+                      "Shown to whoever asks who holds the lock");
     line.flag("--json", options.json, "Print key, owner, token, ttl_ms and valid_ms as JSON");
     options.server.declare(line);
     line.positional("KEY", options.key, true);

@@ -19,7 +19,7 @@ std::span<const command> commands() {
         {"lock", "Take a lock and print its owner token, for scripts", lock},
         {"renew", "Let a lock taken with 'lock' live longer", renew},
         {"unlock", "Release a lock taken with 'lock'", unlock},
-        {"status", "Say who holds a lock", status},
+        {"status", "Say who holds a lock, and who waits for it", status},
         {"ls", "List the locks that Holdfast took", ls},
         {"doctor", "Check whether a server is fit to keep locks", doctor},
         {"enlist", "Let servers that restarted, or are new, vote again", enlist},
@@ -78,8 +78,13 @@ int dispatch(arguments given) {
     std::string_view name = given.front();
     const bool help = name == "help" && given.size() > 1;
     if (help) name = given[1];
+    if (help && given.size() > 2) {
+        throw failure(exit_code::usage, "help: one COMMAND at a time: what is '" +
+                                            printable(given[2]) + "'?\nTry 'holdfast help " +
+                                            printable(name) + "'.");
+    }
     if (asks_for_overview(name)) throw help_wanted(overview());
-    if (name == "--version") name = "version";
+    if (name == "--version" || name == "-V") name = "version";
     const auto found = std::find_if(commands().begin(), commands().end(),
                                     [&](const command& each) { return each.name == name; });
     if (found == commands().end() && name.starts_with('-')) {

@@ -61,6 +61,23 @@ void print(std::string_view text) {
 
 std::string printable(std::string_view text) { return detail::printable(text); }
 
+std::string unambiguous(std::string_view text) {
+    std::string out;
+    for (;;) {
+        const auto at = text.find("\\x");
+        out += printable(text.substr(0, at));
+        if (at == text.npos) return out;
+        text.remove_prefix(at);
+        out += begins_with_escape(text) ? "\\x5c" : "\\";
+        text.remove_prefix(1);
+    }
+}
+
+bool begins_with_escape(std::string_view text) {
+    return text.starts_with("\\x") && text.size() >= 4 &&
+           text.substr(2, 2).find_first_not_of("0123456789abcdef") == text.npos;
+}
+
 bool colours_on(int descriptor) {
     if (is_set("NO_COLOR") || ::isatty(descriptor) == 0) return false;
     const char* terminal = std::getenv("TERM");

@@ -17,6 +17,12 @@ void print(std::string_view text);
 /// those that turn text around, and bytes that are not UTF-8 shown as \xNN.
 std::string printable(std::string_view text);
 
+/// The same for keys, without doubt about which bytes they have: a backslash that would begin such
+/// an escape is \x5c, as in JSON. Not for say(), which makes its message printable itself.
+std::string unambiguous(std::string_view text);
+/// The text begins with \xNN, lower case.
+bool begins_with_escape(std::string_view text);
+
 enum class style : std::uint8_t { good, warning, bad, heading, faint };
 
 /// A terminal whose user has not asked for NO_COLOR.

@@ -24,7 +24,8 @@ int renew(arguments given) {
     line.note("Exit codes: 0 done, 75 the lock is no longer ours; others as in 'run --help'.");
     line.example("holdfast renew --owner \"$owner\" --ttl 5m deploy", "Five more minutes, please");
     line.parse(given);
-    if (owner.empty()) throw failure(exit_code::usage, "renew: needs --owner");
+    if (owner.empty())
+        throw failure(exit_code::usage, "renew: needs --owner\nTry 'holdfast renew --help'.");
 
     client through(server.settings(ttl.value_or(30s)));
     if (holdfast::renew(through, key, owner, ttl.value_or(30s))) return exit_code::done;

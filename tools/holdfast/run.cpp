@@ -51,6 +51,9 @@ holdfast::options settings_of(const run_options& options) {
     return settings;
 }
 
+/// Says what it waits for.
+bool talks(const run_options& options) { return options.verbose || ::isatty(STDERR_FILENO) != 0; }
+
 /// One run, from the wait to the release.
 class locked_run {
   public:
@@ -60,7 +63,7 @@ class locked_run {
 
     int perform(const holdfast::options& settings) {
         client through(settings);
-        const bool talk = options_.verbose || ::isatty(STDERR_FILENO) != 0;
+        const bool talk = talks(options_);
         wait_result waited =
             wait_for_lock(through, options_.key, options_.lease(), options_.wait, signals_, talk);
         report_.waited = waited.waited;
@@ -108,7 +111,7 @@ class locked_run {
         if (options_.at_most) at_most = acquired_at_ + *options_.at_most;
         // We may have stood still since, and somebody else may hold the lock by now.
         if (held.lost()) return too_late(through, held);
-        const auto [status, stopped_for, asked_to_end, suspended, error] =
+        const auto [status, stopped_for, ended_before_stop, asked_to_end, suspended, error] =
             command_.run(held, environment_of(options_, held), at_most);
         if (error == ETIME) return too_late(through, held);
         if (error != 0) return not_started(through, held, error);
@@ -120,7 +123,8 @@ class locked_run {
         report_.outcome = stopped ? "stopped" : "completed";
         // Without its supervisor it is stopped earlier, or where there is no such limit.
         if (stopped && options_.at_most && clock::now() >= at_most) {
-            say("the command was stopped after --at-most " + format_duration(*options_.at_most));
+            say((ended_before_stop ? "what the command left behind" : "the command") +
+                std::string(" was stopped after --at-most ") + format_duration(*options_.at_most));
         }
         const bool ended_by_signal =
             asked_to_end || (!stopped && WIFSIGNALED(status) && is_ending(WTERMSIG(status)));
@@ -223,7 +227,8 @@ class locked_run {
             return gone_before_the_end(through, held, found);
         }
         const bool leave = early && (ended_by_signal || !sleep_until(until, held));
-        const auto found = leave ? leave_behind(through, held, until) : release(held);
+        const auto found =
+            leave ? leave_behind(through, held, until) : release_or_hear_why(through, held);
         tell_of_end(through, found, leave);
         if (found != release_result::already_lost) return *report_.child_exit;
         if (early) {
@@ -242,12 +247,12 @@ class locked_run {
         return exit_code::lost;
     }
 
-    void tell_of_end(const client& through, release_result found, bool left_behind = false) const {
+    void tell_of_end(client& through, release_result found, bool left_behind = false) const {
         say_if_verbose(end_in_words(found, left_behind) + ", held for " + in_words(report_.held) +
                        ", renewed " + std::to_string(through.statistics().renewed) + " times");
         if (found != release_result::unknown || left_behind) return;
-        say("the lock '" + printable(options_.key) +
-            "' may not be released: it was not confirmed; the lock ends by itself within " +
+        say("the release of '" + printable(options_.key) + "' was not confirmed" +
+            why_unconfirmed_ + "; the lock ends by itself within " +
             format_duration(options_.lease_ttl()));
     }
 
@@ -294,12 +299,28 @@ class locked_run {
         return held.release();
     }
 
+    /// Whoever releases by the owner token is told why that cannot be; a lease is not. Nothing said
+    /// by the servers: one of the two requests has ended it.
+    release_result release_or_hear_why(client& through, lease& held) {
+        const std::string owner = held.owner();
+        const auto found = release(held);
+        if (found != release_result::unknown) return found;
+        try {
+            (void)unlock(through, options_.key, owner);
+            return release_result::released;
+        } catch (const std::system_error& error) {
+            why_unconfirmed_ = ": " + in_our_words(error);
+            return found;
+        }
+    }
+
     const run_options& options_;
     signal_queue& signals_;
     supervised_command& command_;
     run_report& report_;
     clock::time_point acquired_at_;
     int interrupted_by_ = 0;
+    std::string why_unconfirmed_;  // ": SERVER: ..."; empty: not known
 };
 
 }  // namespace
@@ -314,7 +335,7 @@ int run(arguments given) {
         const holdfast::options settings = settings_of(options);
         signal_queue signals;
         // Before there are threads, and while we have nothing else to wait for.
-        supervised_command command(supervision_of(options), signals);
+        supervised_command command(supervision_of(options), signals, talks(options));
         locked_run one(options, signals, command, report);
         code = one.perform(settings);
         interrupted = one.ended_by_interrupt();

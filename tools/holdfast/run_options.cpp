@@ -22,6 +22,10 @@ void declare(command_line& line, run_options& options) {
     options.wait.declare(line);
     line.flag("-x,--exclusive", options.exclusive,
               "Share the lock with nobody, which is the default; understood as in flock(1)");
+    line.flag(
+        "--fair", options.fair,
+        "Serve in order of arrival, this run by itself: not ahead of anybody who came earlier; "
+        "with one server only");
     line.integer("-E,--conflict-exit-code", "CODE", options.conflict_exit_code, 0, 255,
                  "Exit with CODE instead of 75 if somebody else holds the lock");
     line.duration("--ttl", options.ttl,
@@ -30,7 +34,8 @@ void declare(command_line& line, run_options& options) {
     line.duration("--at-least", options.at_least,
                   "Keep the lock this long even if the command is faster; after a signal it stays "
                   "while we leave at once");
-    line.text("--label", "TEXT", options.label, "Shown to whoever asks who holds the lock");
+    line.limited_text("--label", "TEXT", max_label_bytes, options.label,
+                      "Shown to whoever asks who holds the lock");
     line.heading("Command");
     line.text("-c,--command", "SHELL", options.shell_command, "Run SHELL with /bin/sh -c");
     line.duration("--at-most", options.at_most,
@@ -150,6 +155,7 @@ acquire_options run_options::lease() const {
     how.ttl = lease_ttl();
     how.loss_notice = std::chrono::ceil<milliseconds>(stop_schedule::notice(grace()));
     how.label = label;
+    how.fair = fair;
     return how;
 }
 

@@ -21,6 +21,7 @@ struct run_options {
     bool wait_all = false;
     bool exclusive = true;  // whatever was given: there is nothing else
     std::string label;
+    bool fair = false;
     std::optional<int> status_fd;
     bool verbose = false;
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "commands.hpp"
 #include "connection.hpp"
@@ -43,6 +44,45 @@ std::string view_in_words(const lock_status::node_view& view) {
     return held + "; in quarantine for another " + in_words(*view.quarantine);
 }
 
+using rows_of_text = std::vector<std::vector<std::string>>;
+
+/// Whom no majority has it for is no holder: a grant that came too late, or one that is on its way.
+void add_holder(rows_of_text& rows, const lock_status& status) {
+    if (!status.held_by) return;
+    const std::string who = holder_in_words(*status.held_by);
+    if (state_of(status) == lock_state::free) {
+        const char* have = status.votes == 1 ? " servers has it for " : " servers have it for ";
+        rows.push_back(
+            {"no majority", votes_in_words(status) + have + who + ", " + lease_in_words(status)});
+        return;
+    }
+    rows.push_back({"holder", who});
+    const auto& left = status.held_by->remaining;
+    const std::string endless = status.ttl_known ? "never ends by itself" : "not known";
+    rows.push_back({"lease", left ? "runs another " + in_words(*left) : endless});
+}
+
+/// In order of their turn. Many are for programs to read, which have --json.
+void add_waiters(rows_of_text& rows, const lock_status& status) {
+    constexpr std::size_t enough = 20;
+    const char* heading = "waiting";
+    const auto add = [&](std::string text) {
+        rows.push_back({std::exchange(heading, ""), std::move(text)});
+    };
+    const auto shown = status.waiters ? std::min(status.waiters->size(), enough) : 0;
+    for (std::size_t n = 0; n < shown; ++n) {
+        add(std::to_string(n + 1) + ". " + waiter_in_words((*status.waiters)[n]));
+    }
+    if (status.waiting.value_or(0) > shown) {
+        const std::string more = std::to_string(*status.waiting - shown);
+        add(shown == 0 ? more : "and " + more + " more");
+    }
+    if (!status.no_waiters.empty()) {
+        add((status.waiters ? "how many is not known: " : "who is not known: ") +
+            printable(status.no_waiters));
+    }
+}
+
 std::string forced_in_words(const forced_release& last) {
     // The note has whole seconds.
     const auto ago = std::max(
@@ -54,15 +94,11 @@ std::string forced_in_words(const forced_release& last) {
 
 std::string status_for_people(const lock_status& status, const std::optional<forced_release>& last,
                               bool coloured) {
-    std::vector<std::vector<std::string>> rows;
-    rows.push_back({"key", printable(status.key)});
+    rows_of_text rows;
+    rows.push_back({"key", unambiguous(status.key)});
     rows.push_back({"state", state_in_words(status, coloured)});
-    if (status.held_by) {
-        rows.push_back({"holder", holder_in_words(*status.held_by)});
-        const auto& left = status.held_by->remaining;
-        const std::string endless = status.ttl_known ? "never ends by itself" : "not known";
-        rows.push_back({"lease", left ? "runs another " + in_words(*left) : endless});
-    }
+    add_holder(rows, status);
+    add_waiters(rows, status);
     if (status.quarantine) {
         rows.push_back({"nobody can take it", quarantine_in_words(*status.quarantine)});
     }
@@ -75,8 +111,7 @@ std::string status_for_people(const lock_status& status, const std::optional<for
             {"no lock with a token", printable(status.no_token + "; rename or delete it")});
     }
     if (status.nodes > 1) {
-        rows.push_back(
-            {"votes", std::to_string(status.votes) + " of " + std::to_string(status.nodes)});
+        rows.push_back({"votes", votes_in_words(status)});
         for (const auto& view : status.views) rows.push_back({view.node, view_in_words(view)});
     }
     if (last) rows.push_back({"forced", forced_in_words(*last)});
@@ -99,7 +134,9 @@ int status(arguments given) {
     bool json = false;
     bool quiet = false;
     std::string key;
-    command_line line("status", "[OPTION...] KEY", "Say who holds the lock KEY, and for how long.");
+    command_line line("status", "[OPTION...] KEY",
+                      "Say who holds the lock KEY, and for how long, and who waits for it, in "
+                      "order.");
     line.flag("--json", json, "Print one JSON object");
     line.flag("-q,--quiet", quiet,
               "Print nothing: exit code 0 if it is held or foreign, 1 if free, 69 if that is not "
@@ -111,7 +148,10 @@ int status(arguments given) {
         "'free': nobody holds it. 'foreign': the key was written by something else. Exit code "
         "0 in all three cases, unless -q is given; others as in 'run --help'.");
     line.example("holdfast status deploy", "Who is it?");
-    line.example("holdfast status --json deploy | jq -r .state", "held, free or foreign");
+    line.example(
+        "holdfast status --json deploy | jq -r '.state, .quarantine_ms'",
+        "held, free or foreign; and null, unless a quarantine leaves open what free means");
+    line.example("holdfast status --json deploy | jq -r '.waiters[].host'", "Whose turn is next?");
     line.example("holdfast status -q deploy && echo busy", "In a script");
     line.parse(given);
 
@@ -121,6 +161,7 @@ int status(arguments given) {
     const auto last = last_forced(through, key);
     print(json ? status_as_json(found, last)
                : status_for_people(found, last, colours_on(STDOUT_FILENO)));
+    if (json && found.quarantine) say(quarantine_in_words(*found.quarantine));
     return exit_code::done;
 }
 

@@ -20,8 +20,8 @@ stop_schedule::duration stop_schedule::notice(duration kill_after) {
 stop_schedule::decision stop_schedule::due(const lease_view& lease, time_point now) {
     if (state_ == state::killed) return {};
     bool news = false;
-    if (state_ == state::running && now >= at_most_) {
-        ask(cause::at_most, now + kill_after_);
+    if (state_ == state::running && (requested_ || now >= at_most_)) {
+        ask(requested_ ? cause::request : cause::at_most, now + kill_after_);
         news = true;
     }
     if (cause_ != cause::loss && loss_is_near(lease, now)) {

@@ -9,8 +9,9 @@ namespace holdfast::tool {
 
 /// Decides when a command that runs under a lease is asked to end, and when it is ended.
 ///
-///   running ---- notice before the deadline, or --at-most ----> asked ---- grace over ----> killed
-///      \-------- the lease is gone already --------------------------------------------------/
+///   running ---- notice before the deadline, or --at-most,
+///      |         or a request ------------------------------> asked ---- grace over ----> killed
+///      \-------- the lease is gone already ----------------------------------------------/
 ///
 /// For a loss the grace ends `margin` before the deadline, so that the kill has happened when it
 /// comes. A lease that is gone already gets no grace: somebody else may hold the lock now.
@@ -22,7 +23,7 @@ class stop_schedule {
     using duration = clock::duration;
 
     enum class state : std::uint8_t { running, asked, killed };
-    enum class cause : std::uint8_t { none, at_most, loss };
+    enum class cause : std::uint8_t { none, at_most, request, loss };
     enum class action : std::uint8_t { none, terminate, kill };
 
     struct decision {
@@ -44,6 +45,9 @@ class stop_schedule {
 
     decision due(const lease_view& lease, time_point now);
 
+    /// Somebody wants it to end: that is due at once.
+    void request() { requested_ = true; }
+
     [[nodiscard]] state current() const { return state_; }
     [[nodiscard]] cause why() const { return cause_; }
 
@@ -60,6 +64,7 @@ class stop_schedule {
 
     duration kill_after_;
     time_point at_most_;
+    bool requested_ = false;
     state state_ = state::running;
     cause cause_ = cause::none;
     time_point kill_at_ = time_point::max();

@@ -17,6 +17,9 @@ class stopper {
     /// Does what is due, and returns when to be asked again at the latest.
     clock::time_point act(const stop_schedule::lease_view& lease, clock::time_point now);
 
+    /// Somebody wants them to end: the next act() begins with it.
+    void request() { schedule_.request(); }
+
     [[nodiscard]] bool running() const {
         return schedule_.current() == stop_schedule::state::running;
     }

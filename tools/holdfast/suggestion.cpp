@@ -14,7 +14,7 @@ struct entry {
     equivalent ours;
 };
 
-constexpr std::array<entry, 23> known_elsewhere{{
+constexpr std::array<entry, 24> known_elsewhere{{
     {"--timeout", {"--wait", "it is -w, --wait here"}},
     {"--nb", {"--nonblock", "it is -n, --nonblock here"}},
     {"--no-wait", {"--nonblock", "it is -n, --nonblock here"}},
@@ -24,7 +24,6 @@ constexpr std::array<entry, 23> known_elsewhere{{
     {"-s", {"", "there are no shared locks yet"}},
     {"--shared", {"", "there are no shared locks yet"}},
     {"--permits", {"", "there are no locks with several permits yet"}},
-    {"--fair", {"", "there are no fair locks yet"}},
     {"-k", {"", "there are no locks of several keys yet"}},
     {"-u", {"", "see 'holdfast unlock'"}},
     {"--unlock", {"", "see 'holdfast unlock'"}},
@@ -36,6 +35,7 @@ constexpr std::array<entry, 23> known_elsewhere{{
     {"--port", {"--url", "it is --url redis://HOST:PORT here"}},
     {"--host", {"--url", "it is --url redis://HOST:PORT here"}},
     {"--tls", {"--url", "it is --url rediss://HOST:PORT here"}},
+    {"-a", {"--password-file", "it is --password-file, or REDISCLI_AUTH, here"}},
     {"--pass", {"--password-file", "it is --password-file, or REDISCLI_AUTH, here"}},
     {"--password", {"--password-file", "it is --password-file, or REDISCLI_AUTH, here"}},
 }};

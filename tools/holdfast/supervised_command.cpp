@@ -25,6 +25,8 @@ using std::chrono::milliseconds;
 // How soon a command that waits for the terminal gets it after `fg`, which tells nobody.
 constexpr auto look_at_terminal_every = 100ms;
 constexpr auto look_at_orphans_every = 10ms;
+// Whoever takes less after the command has ended is not worth a line.
+constexpr auto descendants_are_told_of_after = 1s;
 // A killed process is gone within a millisecond or two, unless it sleeps in the kernel.
 constexpr int most_looks_at_supervisor = 100;
 
@@ -66,8 +68,9 @@ int timeout_until(clock::time_point when) {
 
 }  // namespace
 
-supervised_command::supervised_command(supervision what, signal_queue& signals)
+supervised_command::supervised_command(supervision what, signal_queue& signals, bool talks)
     : kill_after_(what.kill_after),
+      talks_(talks && what.wait_all),
       signals_(signals),
       line_(descriptor()),
       loss_event_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
@@ -106,6 +109,7 @@ command_end supervised_command::watch() {
         tell_lease();
         pass_on_signals();
         lend_terminal_if_wanted();
+        tell_of_descendants();
         sleep();
     }
     terminal_.take_back();
@@ -134,9 +138,13 @@ void supervised_command::hear(const report& news) {
     status_ = news.value;
     wants_terminal_ = false;
     terminal_.take_back();
-    if (news.what != report::kind::over) return;
+    if (news.what != report::kind::over) {
+        if (talks_) tell_of_descendants_at_ = clock::now() + descendants_are_told_of_after;
+        return;
+    }
     delivered_ = news.signals_delivered;
-    end_ = {.status = news.value, .stopped_for = news.why};
+    end_ = {
+        .status = news.value, .stopped_for = news.why, .ended_before_stop = news.ended_before_stop};
 }
 
 void supervised_command::tell_lease() {
@@ -148,12 +156,29 @@ void supervised_command::tell_lease() {
 
 void supervised_command::pass_on_signals() {
     while (const auto signal = signals_.next()) {
-        if (is_ending(*signal)) {
-            forwarded_.push_back(*signal);
-            order_signal(*signal);
-        }
+        if (is_ending(*signal)) pass_on(*signal);
         if (*signal == SIGTSTP) suspend_together();
     }
+}
+
+void supervised_command::pass_on(int signal) {
+    forwarded_.push_back(signal);
+    const bool interrupt = signal == SIGINT || signal == SIGQUIT;
+    if (!status_ || !interrupt || ++interrupts_since_end_ < 2) return order_signal(signal);
+    if (talks_ && interrupts_since_end_ == 2) say("all that is left of the command is ended");
+    line_.send(order{.what = order::kind::end, .signal = signal});
+}
+
+void supervised_command::tell_of_descendants() {
+    if (clock::now() < tell_of_descendants_at_) return;
+    tell_of_descendants_at_ = clock::time_point::max();
+    const std::string how = WIFSIGNALED(*status_)
+                                ? "by signal " + std::to_string(WTERMSIG(*status_))
+                                : "with " + std::to_string(WEXITSTATUS(*status_));
+    say("the command has ended " + how +
+        "; waiting for all that it has started, as --wait-all says; Ctrl-C, and once more for "
+        "those "
+        "who ignore it, ends them");
 }
 
 // What came when the command had ended is for whoever comes after us. Raised again it waits for
@@ -267,6 +292,7 @@ void supervised_command::sleep() {
     const auto ask_at = lease_->valid_until() - stop_schedule::notice(kill_after_);
     if (now < ask_at) wake_at = now + std::max<clock::duration>((ask_at - now) / 3, 10ms);
     if (wants_terminal_) wake_at = std::min(wake_at, now + look_at_terminal_every);
+    wake_at = std::min(wake_at, tell_of_descendants_at_);
     std::array<pollfd, 3> watched{{{signals_.readable(), POLLIN, 0},
                                    {line_.readable(), POLLIN, 0},
                                    {loss_event_.get(), POLLIN, 0}}};

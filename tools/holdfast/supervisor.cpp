@@ -89,12 +89,13 @@ void supervisor::watch() {
         if (take_order()) continue;
         const auto now = clock::now();
         wake_late_sleepers(now);
-        const auto wake_at = stop_->act(lease_, now);
+        const auto wake_at = stop_when_due(now);
         sleep_until(std::min(wake_at, look_for_sleepers_at_));
     }
     line_.send(report{.what = report::kind::over,
                       .value = family_->status().value_or(SIGKILL),
                       .why = stop_->why(),
+                      .ended_before_stop = ended_before_stop_,
                       .signals_delivered = signals_delivered_});
 }
 
@@ -110,6 +111,10 @@ bool supervisor::take_order() {
     const auto next = line_.receive<order>(supervisor_link::patience::do_not_wait);
     if (next && next->what == order::kind::lease) lease_ = next->lease;
     if (next && next->what == order::kind::signal) pass_on(next->signal);
+    if (next && next->what == order::kind::end) {
+        ++signals_delivered_;
+        stop_->request();
+    }
     // Nobody renews the lease any more.
     if (line_.closed()) lease_.announced = true;
     return next.has_value();
@@ -150,6 +155,13 @@ void supervisor::tell_of_end() {
     if (end_told_ || !family_->status()) return;
     line_.send(report{.what = report::kind::ended, .value = *family_->status()});
     end_told_ = true;
+}
+
+clock::time_point supervisor::stop_when_due(clock::time_point now) {
+    const bool running = stop_->running();
+    const auto wake_at = stop_->act(lease_, now);
+    if (running && !stop_->running()) ended_before_stop_ = family_->status().has_value();
+    return wake_at;
 }
 
 // A command that wanted the terminal was stopped with its whole group, and told to go on when it

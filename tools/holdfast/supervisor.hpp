@@ -49,6 +49,7 @@ class supervisor {
     bool tell_of_start();
     void tell_of_stop();
     void tell_of_end();
+    clock::time_point stop_when_due(clock::time_point now);
     void wake_late_sleepers(clock::time_point now);
     [[nodiscard]] bool over() const;
     void sleep_until(clock::time_point when);
@@ -68,6 +69,7 @@ class supervisor {
     unsigned signals_delivered_ = 0;
     bool held_still_ = false;  // stopped by order: no news
     bool end_told_ = false;
+    bool ended_before_stop_ = false;
     clock::duration sleeper_pause_{};
     clock::time_point look_for_sleepers_at_ = clock::time_point::max();
 };

@@ -24,6 +24,7 @@ struct order {
         start,   // the command, with the environment that follows: NAME=value, each ended by \0
         lease,   // how the lease stands now
         signal,  // for the group of the command
+        end,     // whoever is left of them, because of `signal`
     };
     kind what = kind::lease;
     int signal = 0;
@@ -44,6 +45,7 @@ struct report {
     int value = 0;
     pid_t command = -1;
     stop_schedule::cause why = stop_schedule::cause::none;
+    bool ended_before_stop = false;  // the command; it is the others who were stopped
     unsigned signals_delivered = 0;
 };
 

@@ -93,6 +93,19 @@ event next_event(int ended, signal_queue& signals, clock::time_point until) {
     return {};
 }
 
+/// `; 3rd in line`, where that can be seen.
+std::string place_in_words(const lock_status& status) {
+    const auto place = own_place(status);
+    return place ? "; " + ordinal(*place) + " in line" : "";
+}
+
+/// `held by anna@web1, process 4711 for at least 1s; its lease runs another 12s; 3rd in line`
+std::string wait_in_words(const lock_status& status, std::chrono::nanoseconds watched) {
+    if (!status.held_by) return "nobody holds it at the moment" + place_in_words(status);
+    return "held by " + holder_in_words(*status.held_by) + " for at least " + in_words(watched) +
+           "; " + lease_in_words(status) + place_in_words(status);
+}
+
 // An answer to "who?" is a courtesy: when the servers do not give it, the attempt itself will say
 // what is wrong with them.
 void say_who_holds(client& through, const std::string& key, std::chrono::nanoseconds watched,
@@ -102,16 +115,15 @@ void say_who_holds(client& through, const std::string& key, std::chrono::nanosec
     if (!talks && outer.empty()) return;
     try {
         const lock_status status = inspect(through, key);
-        if (!status.held_by) return;
-        if (!outer.empty() && status.held_by->owner == outer) {
+        if (!status.held_by && !own_place(status)) return;
+        if (!outer.empty() && status.held_by && status.held_by->owner == outer) {
             say("waiting for '" + printable(key) +
                 "', which the 'holdfast run' around this one holds until its command has ended: if "
                 "that waits for this one, neither ends");
             return;
         }
         if (!talks) return;
-        say("waiting for '" + printable(key) + "': held by " + holder_in_words(*status.held_by) +
-            " for at least " + in_words(watched) + "; " + lease_in_words(status));
+        say("waiting for '" + printable(key) + "': " + wait_in_words(status, watched));
     } catch (const std::system_error&) {
         return;
     }

@@ -54,6 +54,9 @@ std::string in_our_words(const std::system_error& error) {
         }
         return text.append("; 'holdfast doctor' shows which rights are missing");
     }
+    if (error.code() == errc::wrong_type && text.find("no lock") != text.npos) {
+        return text.substr(0, text.rfind(": " + error.code().message()));
+    }
     if (error.code() != errc::authentication) return text;
     for (const auto& [answer, remedy] : remedies) {
         if (text.find(answer) != text.npos) return text.append("; ").append(remedy);

@@ -4,6 +4,9 @@
 #include <cassert>
 #include <utility>
 
+#include "runtime/operations/cleanup.hpp"
+#include "runtime/operations/listening.hpp"
+
 namespace holdfast::runtime {
 namespace {
 
@@ -59,6 +62,10 @@ void acquiring::begin(core::time_point now) {
     }
     in_line_ = true;
     engine_->set(*this, request_.give_up_at);
+    if (apart()) {
+        queue_->join_apart(*this);
+        return step(core::contend::turn{}, now);
+    }
     queue_->join(*this, now);
     waited_ = attempts_ == 0;
 }
@@ -81,15 +88,28 @@ attempt::denial acquiring::denied_by(core::time_point now) const {
 }
 
 void acquiring::cancel(core::time_point now) noexcept { step(core::contend::cancelled{}, now); }
-void acquiring::turn(const core::yield_policy::gap& left, core::time_point now) noexcept {
-    step(core::contend::turn{.others = queue_->known_contention(),
-                             .pause = left.pause,
-                             .head_start = left.head_start},
-         now);
+void acquiring::turn(core::duration pause, core::time_point now) noexcept {
+    step(
+        core::contend::turn{
+            .others = queue_->known_contention(), .pause = pause, .stood_behind = waited_},
+        now);
 }
+// Of many who stand in line apart only the first has to know that the key changed.
 void acquiring::notified(core::node_index where, core::time_point now) noexcept {
+    if (apart() && denial_ && denial_->place > 1) return;
+    listened_to_.clear();  // a server tells of one change only
     const auto voter = engine_->voters_of(request_.what->keys.lock).voter_at(where);
     if (voter) step(core::contend::notified{*voter}, now);
+}
+bool acquiring::waits_as(std::string_view owner) const {
+    if (place_) return place_->owner == owner;
+    return attempt_ && !attempt_->machine().decided() && attempt_->owner() == owner;
+}
+void acquiring::called(core::time_point now) noexcept { step(core::contend::notified{{0}}, now); }
+void acquiring::untracked(core::time_point now) noexcept {
+    if (listened_to_.empty()) return;
+    listened_to_.clear();
+    if (place_) contain(now, [&]() HOLDFAST_LOCKED { listen(now); });
 }
 void acquiring::due(core::time_point now) noexcept { step(core::contend::tick{}, now); }
 
@@ -111,6 +131,7 @@ void acquiring::decided(const attempt& what, core::time_point now) noexcept {
             outcome.other = what.summary();
             denial_ = what.denied_by();
             denied_at_ = now;
+            place_ = attempt_->give_place();
             queue_->denied();
         }
         if (verdict == core::acquire::verdict::unreachable) {
@@ -126,14 +147,30 @@ void acquiring::carry_out(const core::contend::decision& next, core::time_point 
     if (next.what == core::contend::action::finish) return finish(now);
     engine_->set(*this, next.wake_at);
     if (next.what == core::contend::action::attempt) {
+        leave_useless_place(now);
         ++attempts_;
         attempt_ = new attempt(*engine_, request_.what,
-                               {.listens = next.listens, .inquires = !request_.waits}, *this);
+                               {.listens = next.listens,
+                                .inquires = !request_.waits,
+                                .waits = request_.waits,
+                                .quiet = queue_->quiet(now)},
+                               *this, place_);
         attempt_->start(now);
+    } else if (place_) {
+        listen(now);
     }
 }
 
-core::hand_off_batch acquiring::batch() const { return queue_->batch_for(*this); }
+// A release by Holdfast calls the first in line. For all others who may let go there is this.
+void acquiring::listen(core::time_point now) {
+    if (!denial_ || denial_->place != 1 || listened_to_ == denial_->owner) return;
+    listened_to_ = denial_->owner;
+    listening::start(*engine_, request_.what, now);
+}
+
+core::hand_off_batch acquiring::batch() const {
+    return apart() ? core::hand_off_batch{} : queue_->batch_for(*this);
+}
 
 // Nobody can tell the next holder from the first holder by the owner token, so its readable part
 // must fit.
@@ -203,18 +240,61 @@ void acquiring::win(hold::acquired& what, core::time_point now) {
     if (handed_off_) {
         ++counters.inherited;
     } else {
-        queue_->won(machine_.met(lease->gained()), attempt_->machine().started_at(), now);
+        queue_->won(machine_.met(), attempt_->machine().started_at(), now);
         attempt_->became(lease);
     }
     lease->start(now);
     won_ = true;
-    conclude({.won = std::move(lease)}, now);
+    conclude({.won = lease}, now);
+    // After its holder was told: to write may take so long that the lease is over meanwhile.
+    lease->attend(now);
+}
+
+// An entry says whether its waiter can be called. Where that has changed with the connection it
+// would be passed over as dead, or polled for without need.
+void acquiring::leave_useless_place(core::time_point now) noexcept {
+    if (!place_) return;
+    const auto& voter = engine_->node(engine_->voters_of(request_.what->keys.lock).node_of({0}));
+    if (voter.ready() && voter.said().subscribed != place_->entry.callable) leave_place(now);
+}
+
+// Whoever of this client is next goes on from where this one stands.
+void acquiring::pass_place_on() noexcept {
+    if (!place_ || !in_line_ || apart()) return;
+    if (queue_->pass_place_on(*this, place_->owner, place_->entry)) place_.reset();
+}
+
+bool acquiring::take_place(const plan& of, std::string& owner, const kinds::entry& entry) {
+    const bool idle = machine_.current() == core::contend::state::idle && !place_;
+    if (!idle || apart() || of.kind != request_.what->kind || of.label != request_.what->label) {
+        return false;
+    }
+    place_ = {std::move(owner), entry};
+    return true;
+}
+
+// Where it was granted the lock meanwhile that goes to the next.
+void acquiring::leave_place(core::time_point now) noexcept {
+    const auto left = std::exchange(place_, std::nullopt);
+    if (!left) return;
+    const auto voter = engine_->voters_of(request_.what->keys.lock).node_of({0});
+    const auto until = request_.what->gone_at(now, true);
+    const auto entry = kinds::text_of(left->entry, engine_->channel());
+    try {
+        cleanup::start(*engine_, voter, {request_.what, left->owner, until, std::string(entry)},
+                       now);
+        engine_->submit();
+    } catch (const std::bad_alloc&) {
+        engine_->owed().owe(voter, request_.what, left->owner, until, entry);
+    }
 }
 
 // The queue comes last: whose turn is next may already be finished when leave() returns.
 void acquiring::conclude(result what, core::time_point now) noexcept {
     const auto alive = std::exchange(under_way_, nullptr);
     concluded_ = true;
+    if (!won_) pass_place_on();
+    leave_place(now);
     if (what.failed || what.thrown) ++engine_->counters().failed;
     result_ = std::move(what);
     engine_->cancel(*this);

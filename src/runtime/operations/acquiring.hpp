@@ -56,9 +56,15 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     [[nodiscard]] core::hand_off_batch batch() const override HOLDFAST_LOCKED;
     [[nodiscard]] core::local_id id() const override { return id_; }
     [[nodiscard]] core::sharing sharing() const override { return request_.what->kind->sharing(); }
-    void turn(const core::yield_policy::gap& left,
-              core::time_point now) noexcept override HOLDFAST_LOCKED;
+    [[nodiscard]] bool apart() const override { return request_.what->fair; }
+    void turn(core::duration pause, core::time_point now) noexcept override HOLDFAST_LOCKED;
     void notified(core::node_index where, core::time_point now) noexcept override HOLDFAST_LOCKED;
+    [[nodiscard]] bool waits_as(std::string_view owner) const override HOLDFAST_LOCKED;
+    void called(core::time_point now) noexcept override HOLDFAST_LOCKED;
+    void untracked(core::time_point now) noexcept override HOLDFAST_LOCKED;
+    bool take_place(const plan& of, std::string& owner,
+                    const kinds::entry& entry) override HOLDFAST_LOCKED;
+    [[nodiscard]] const plan& what() const override { return *request_.what; }
     void abort() noexcept override HOLDFAST_LOCKED;
     bool take_over(const core::grant& left, hold& from, core::arrival joined,
                    core::time_point now) noexcept override HOLDFAST_LOCKED;
@@ -74,6 +80,10 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     void win(hold::acquired& what, core::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] net::failure why_not() const HOLDFAST_LOCKED;
     void conclude(result what, core::time_point now) noexcept HOLDFAST_LOCKED;
+    void listen(core::time_point now) HOLDFAST_LOCKED;
+    void leave_place(core::time_point now) noexcept HOLDFAST_LOCKED;
+    void leave_useless_place(core::time_point now) noexcept HOLDFAST_LOCKED;
+    void pass_place_on() noexcept HOLDFAST_LOCKED;
     [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const
         HOLDFAST_LOCKED;
     [[nodiscard]] attempt::denial denied_by(core::time_point now) const HOLDFAST_LOCKED;
@@ -90,9 +100,11 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     std::optional<hold::acquired> handed_off_;
     std::optional<attempt::denial> denial_;  // the latest
     core::time_point denied_at_{};
+    std::optional<attempt::place> place_;  // in line at the only voter, between two attempts
+    std::string listened_to_;              // the holder whose key we are told of
     unsigned attempts_ = 0;
-    bool waited_ = false;  // for its turn
-    bool in_line_ = false;
+    bool waited_ = false;    // for its turn
+    bool in_line_ = false;   // of this client, or apart from it
     bool enrolled_ = false;  // as a timer
     bool won_ = false;
     bool concluded_ = false;

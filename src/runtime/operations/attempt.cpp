@@ -24,15 +24,24 @@ core::fencing_token token_in(net::exchange::tag request) { return {request >> 8U
 
 }  // namespace
 
-attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom)
+attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom,
+                 std::optional<place>& held)
     : engine_(through),
       what_(std::move(what)),
       voters_(through.voters_of(what_->keys.lock)),
       how_(how),
       listener_(&whom),
-      owner_(make_owner_token(through.chance_source(), through.signature(), what_->label)),
       machine_({.nodes = voters_.size(), .timing = what_->timing}),
-      tracked_(how.listens) {}
+      tracked_(how.listens) {
+    if (!held) {
+        owner_ = through.make_owner(what_->label);
+        return;
+    }
+    owner_ = std::move(held->owner);
+    entry_ = held->entry;
+    in_line_ = true;
+    held.reset();
+}
 
 void attempt::start(core::time_point now) {
     if (engine_.membership_check().over()) return carry_out(machine_.start(now), now);
@@ -56,8 +65,32 @@ void attempt::undo(std::string owner, core::time_point now) noexcept {
 
 std::string attempt::give_owner() { return voters_.size() == 1 ? std::move(owner_) : owner_; }
 
+// Who asked to stand in line for the first time, and was not let in, has nothing to leave.
+std::optional<attempt::place> attempt::give_place() {
+    const auto* const denied = strongest_denial();
+    const bool kept_out = !in_line_ && denied != nullptr && denied->place == 0;
+    if (!entry_ || kept_out) return std::nullopt;
+    return place{std::move(owner_), *std::exchange(entry_, std::nullopt)};
+}
+
+std::string_view attempt::entry() const {
+    return entry_ ? kinds::text_of(*entry_, engine_.channel()) : std::string_view{};
+}
+
+// It passes the queue, if there is one.
 bool attempt::takes_shortcut() const {
-    return what_->kind->has_shortcut(what_->keys) && !how_.listens;
+    const bool passes_nobody = !what_->keys.queued || (how_.quiet && !in_line_);
+    return what_->kind->has_shortcut(what_->keys) && !how_.listens && passes_nobody;
+}
+
+// When it is first written: the connection is there then, and says how we can be called.
+kinds::claim attempt::claim_in_line(const net::node& voter) {
+    if (how_.waits && what_->keys.queued && !entry_) {
+        entry_ = {.since = voter.time_at(engine_.now()), .callable = voter.said().subscribed};
+    }
+    auto claim = what_->claim_by(owner_, entry());
+    claim.in_line = in_line_;
+    return claim;
 }
 
 void attempt::encode(tag request, bool by_text, std::string& out) {
@@ -65,7 +98,7 @@ void attempt::encode(tag request, bool by_text, std::string& out) {
     const auto how = static_cast<question>(question_in(request));
     if (how == question::undo) {
         // By text: nobody may be there to read that the server does not know the script.
-        return what_->kind->release(out, true, what_->claim_by(owner_));
+        return what_->kind->release(out, true, what_->claim_by(owner_, entry()));
     }
     if (how == question::commit) {
         return what_->kind->commit(out, by_text, what_->claim_by(owner_), token_in(request));
@@ -74,7 +107,7 @@ void attempt::encode(tag request, bool by_text, std::string& out) {
     if (how == question::vote && takes_shortcut()) {
         what_->kind->acquire_by_shortcut(out, what_->claim_by(owner_));
     } else {
-        what_->kind->acquire(out, by_text, what_->claim_by(owner_),
+        what_->kind->acquire(out, by_text, claim_in_line(at(node)),
                              {.tokens = tokens, .floor = at(node).judge().floor()});
     }
 }
@@ -102,7 +135,7 @@ bool attempt::asks_for_token(tag request) const {
 }
 
 bool attempt::asks_for_notification(tag request) const {
-    return how_.listens && asks_for_vote(request);
+    return how_.listens && !what_->keys.queued && asks_for_vote(request);
 }
 
 void attempt::answered(tag request, std::string_view reply) {
@@ -110,7 +143,7 @@ void attempt::answered(tag request, std::string_view reply) {
     const auto how = static_cast<question>(question_in(request));
     const auto& kind = *what_->kind;
     const resp::view said(reply);
-    if (how == question::undo) return on_undo(node, kind.read_ownership(said));
+    if (how == question::undo) return on_undo(node, kind.read_release(said));
     if (how == question::commit) {
         return on_commit(node, token_in(request), kind.read_ownership(said));
     }
@@ -122,7 +155,7 @@ void attempt::answered(tag request, std::string_view reply) {
 void attempt::failed(tag request, const net::failure& why) noexcept {
     const auto node = node_in(request);
     if (static_cast<question>(question_in(request)) == question::undo) {
-        return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at());
+        return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at(), entry());
     }
     if (why.quarantine) {
         try {
@@ -140,12 +173,14 @@ void attempt::on_vote(core::node_index node, question how, const kinds::vote_ans
         return step(core::acquire::granted{node, won->counter});
     }
     if (const auto* other = std::get_if<kinds::denied>(&answer)) {
-        // The inquiry learns who, and for how long. It may even win.
-        if (how_.inquires && how == question::vote && takes_shortcut() && !machine_.decided()) {
+        // The inquiry learns who, and for how long, or stands in line. It may even win.
+        const bool knows_little = how == question::vote && takes_shortcut();
+        const bool wants_more = how_.inquires || (how_.waits && what_->keys.queued);
+        if (knows_little && wants_more && !machine_.decided()) {
             ask(node, question::inquiry, {}, engine_.now());
             return engine_.submit();
         }
-        deny(node, {std::string(other->owner), other->remaining, false});
+        deny(node, {std::string(other->owner), other->remaining, false, other->place});
     } else {
         note(node, std::get<net::failure>(answer));
         return step(core::acquire::unknown{node});
@@ -165,9 +200,9 @@ void attempt::on_commit(core::node_index node, core::fencing_token token,
     }
 }
 
-void attempt::on_undo(core::node_index node, const kinds::ownership_answer& answer) {
+void attempt::on_undo(core::node_index node, const kinds::release_answer& answer) {
     if (const auto* why = std::get_if<net::failure>(&answer)) {
-        engine_.owed().refused(voters_.node_of(node), what_, owner_, key_gone_at(), *why);
+        engine_.owed().refused(voters_.node_of(node), what_, owner_, key_gone_at(), *why, entry());
     } else {
         engine_.owed().settled(voters_.node_of(node), owner_);
     }
@@ -219,8 +254,9 @@ void attempt::release_on(core::node_set nodes, core::time_point now) noexcept {
     engine_.driving().attend_by(engine_.overdue_at());
 }
 
-// A vote that nobody has heard of may have been given this moment.
-core::time_point attempt::key_gone_at() const { return engine_.now() + what_->timing.ttl; }
+core::time_point attempt::key_gone_at() const {
+    return what_->gone_at(engine_.now(), entry_.has_value());
+}
 
 core::grant attempt::gain() const {
     return core::first_grant(machine_.started_at(), machine_.valid_until(), machine_.token(),
@@ -234,11 +270,16 @@ core::denial_summary attempt::summary() const {
         if (other) remaining[count++] = other->remaining;
     }
     const auto* const strongest = strongest_denial();
-    return core::summarize({.remaining = {remaining.data(), count},
-                            .nodes = voters_.size(),
-                            .unknown = machine_.unknown_from().size(),
-                            .strongest = strongest == nullptr ? 0 : votes_for(*strongest),
-                            .tracked = tracked_});
+    auto learned = core::summarize({.remaining = {remaining.data(), count},
+                                    .nodes = voters_.size(),
+                                    .unknown = machine_.unknown_from().size(),
+                                    .strongest = strongest == nullptr ? 0 : votes_for(*strongest),
+                                    .tracked = tracked_});
+    if (what_->keys.queued && strongest != nullptr) {
+        learned.place = strongest->place;
+        learned.called = at({0}).said().subscribed && entry_ && entry_->callable;
+    }
+    return learned;
 }
 
 std::size_t attempt::votes_for(const denial& who) const {

@@ -7,6 +7,7 @@
 #include "core/acquire.hpp"
 #include "core/contend.hpp"
 #include "core/hand_off.hpp"
+#include "kinds/calls.hpp"
 #include "runtime/engine.hpp"
 
 namespace holdfast::runtime {
@@ -34,14 +35,27 @@ class attempt final : public net::exchange {
         std::string owner;
         core::duration remaining{-1};
         bool quarantine = false;
+        std::size_t place = 0;  // in line at the only voter; 0: in none
+    };
+
+    /// A place in line at the only voter: the owner token that was deposited there, and the entry.
+    /// It goes from attempt to attempt of one caller, until one of them is granted the lock, or
+    /// fails.
+    struct place {
+        std::string owner;
+        kinds::entry entry;
     };
 
     struct manner {
-        bool listens = false;   // asks denying nodes to tell when the key goes away
+        bool listens = false;   // asks denying nodes of a quorum to tell when the key goes away
         bool inquires = false;  // wants to know who denied it
+        bool waits = false;     // where it is denied by the only voter it stands in line
+        bool quiet = false;     // nobody stood in line there when we last heard
     };
 
-    attempt(engine& through, plan_pointer what, manner how, listener& whom) HOLDFAST_LOCKED;
+    /// Takes the place, if there is one.
+    attempt(engine& through, plan_pointer what, manner how, listener& whom,
+            std::optional<place>& held) HOLDFAST_LOCKED;
 
     /// With the first acquire of a client only after the membership check. Throws std::bad_alloc
     /// before anything was asked.
@@ -66,6 +80,12 @@ class attempt final : public net::exchange {
     /// The owner token, for the lease. Stragglers are asked under it still; with one node there are
     /// none, and nothing is copied. REQUIRES: held.
     [[nodiscard]] std::string give_owner() HOLDFAST_LOCKED;
+
+    /// The place that it has in line, for the next attempt, or to be left. nullopt: it was never
+    /// asked for. REQUIRES: contended.
+    [[nodiscard]] std::optional<place> give_place() HOLDFAST_LOCKED;
+    /// Under which it stands in line, or will.
+    [[nodiscard]] const std::string& owner() const HOLDFAST_LOCKED { return owner_; }
 
     /// What the first holder has of it. REQUIRES: held.
     [[nodiscard]] core::grant gain() const HOLDFAST_LOCKED;
@@ -95,7 +115,9 @@ class attempt final : public net::exchange {
                  const kinds::vote_answer& answer) HOLDFAST_LOCKED;
     void on_commit(core::node_index node, core::fencing_token token,
                    const kinds::ownership_answer& answer) HOLDFAST_LOCKED;
-    void on_undo(core::node_index node, const kinds::ownership_answer& answer) HOLDFAST_LOCKED;
+    void on_undo(core::node_index node, const kinds::release_answer& answer) HOLDFAST_LOCKED;
+    [[nodiscard]] kinds::claim claim_in_line(const net::node& voter) HOLDFAST_LOCKED;
+    [[nodiscard]] std::string_view entry() const;
     void note(core::node_index node, const net::failure& why) noexcept;
     void deny(core::node_index node, denial why) HOLDFAST_LOCKED;
     void step(const core::acquire::event& happened) noexcept HOLDFAST_LOCKED;
@@ -122,6 +144,8 @@ class attempt final : public net::exchange {
     manner how_;
     listener* listener_;
     std::string owner_;
+    std::optional<kinds::entry> entry_;  // in the queue of the only voter; nullopt: not asked for
+    bool in_line_ = false;               // it may stand there already
     std::optional<core::hand_off_batch> batch_;  // from the first request on
     core::acquire machine_;
     std::weak_ptr<const hold> lease_;

@@ -15,24 +15,26 @@ cleanup::cleanup(engine& through, release_retries::release what)
 
 // By text: nobody may be there to read that the server does not know the script.
 void cleanup::encode(tag, bool, std::string& out) {
-    release_.what->kind->release(out, true, release_.what->claim_by(release_.owner));
+    release_.what->kind->release(out, true,
+                                 release_.what->claim_by(release_.owner, release_.entry));
 }
 
 void cleanup::answered(tag asked, std::string_view reply) {
     const auto node = node_of(asked);
-    const auto& [what, owner, until] = release_;
-    const auto answer = what->kind->read_ownership(resp::view(reply));
+    const auto& [what, owner, until, entry] = release_;
+    const auto answer = what->kind->read_release(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) {
-        return engine_.owed().refused(node, what, owner, until, *why);
+        return engine_.owed().refused(node, what, owner, until, *why, entry);
     }
     engine_.owed().settled(node, owner);
-    if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
+    if (std::get<kinds::release_found>(answer) == kinds::release_found::released) {
         engine_.queues().notified(what->keys.lock, node, engine_.now());
     }
 }
 
 void cleanup::failed(tag asked, const net::failure&) noexcept {
-    engine_.owed().owe(node_of(asked), release_.what, release_.owner, release_.until);
+    engine_.owed().owe(node_of(asked), release_.what, release_.owner, release_.until,
+                       release_.entry);
 }
 
 }  // namespace holdfast::runtime

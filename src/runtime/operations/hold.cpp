@@ -83,8 +83,7 @@ const std::string& hold::show_owner() noexcept {
     const auto lock = engine_->lock();
     try {
         if (acquired_.owner.empty()) {
-            acquired_.owner = make_owner_token(engine_->chance_source(), engine_->signature(),
-                                               acquired_.what->label);
+            acquired_.owner = engine_->make_owner(acquired_.what->label);
         }
         return acquired_.owner;
     } catch (...) {
@@ -123,13 +122,17 @@ std::stop_token hold::stop_token() {
 void hold::start(core::time_point now) noexcept {
     engine_->enter(*this);
     queue_->took(*this, now);
-    carry_out(watchdog_.due(now), now);
+}
+
+void hold::attend(core::time_point now) noexcept {
+    if (!ended_) due(now);
 }
 
 void hold::due(core::time_point now) noexcept { carry_out(watchdog_.due(now), now); }
 
 void hold::renewed(const core::renew& attempt, core::time_point now) noexcept {
     if (ended_) return;
+    if (queue_ != nullptr) queue_->untracked(now);
     if (attempt.current() == core::renew::state::extended) ++engine_->counters().renewed;
     const auto next = watchdog_.renewed(attempt, now);
     valid_until_.store(watchdog_.valid_until(), std::memory_order_release);
@@ -220,6 +223,7 @@ bool hold::send_release(releasing::listener done, core::time_point now) noexcept
 
 void hold::detach() noexcept {
     const auto now = engine_->now();
+    if (!ended_) engine_->detached(acquired_.owner);
     if (end(now)) vacate(now);
     engine_->submit();
 }

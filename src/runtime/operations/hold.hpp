@@ -64,6 +64,8 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     void take_back_owner(std::string owner) noexcept HOLDFAST_LOCKED;
     /// REQUIRES: engine::reserve_hold(), wait_queue::reserve_holder()
     void start(core::time_point now) noexcept HOLDFAST_LOCKED;
+    /// From now on it is renewed, and its loss announced. Its holder has been told before.
+    void attend(core::time_point now) noexcept HOLDFAST_LOCKED;
     void renewed(const core::renew& attempt, core::time_point now) noexcept HOLDFAST_LOCKED;
     /// The servers are being asked to let it live for so long.
     void changing(core::duration ttl) HOLDFAST_LOCKED {

@@ -1,5 +1,6 @@
 #include "runtime/operations/release_retries.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,10 +15,10 @@ release_retries::release_retries(engine& through)
       pause_(core::tuning::owed::first_pause, core::tuning::owed::longest_pause) {}
 
 void release_retries::owe(core::node_index to, const plan_pointer& what, const std::string& owner,
-                          core::time_point until) noexcept {
+                          core::time_point until, std::string_view entry) noexcept {
     if (engine_.closed()) return;
     try {
-        owed_.owe(to, {what, owner, until}, owner, until);
+        owed_.owe(to, {what, owner, until, std::string(entry)}, owner, until);
     } catch (const std::bad_alloc&) {
         return;
     }
@@ -26,11 +27,11 @@ void release_retries::owe(core::node_index to, const plan_pointer& what, const s
 
 void release_retries::refused(core::node_index by, const plan_pointer& what,
                               const std::string& owner, core::time_point until,
-                              const net::failure& why) noexcept {
+                              const net::failure& why, std::string_view entry) noexcept {
     if (!waiting_ && !engine_.closed()) {
         engine_.log_of(by, log_level::warning, "release_refused", why.message, what->name());
     }
-    owe(by, what, owner, until);
+    owe(by, what, owner, until, entry);
 }
 
 void release_retries::settled(core::node_index by, std::string_view owner) noexcept {
@@ -42,6 +43,19 @@ void release_retries::retry(core::node_index to, core::time_point now) {
     std::vector<release> all;  // sending one may fail at once, and owe it again
     owed_.due(to, now, [&](const release& each) { all.push_back(each); });
     for (auto& each : all) cleanup::start(engine_, to, std::move(each), now);
+}
+
+void release_retries::decline(core::node_index by, const kinds::call& grant, core::time_point now) {
+    std::optional<release> found;
+    owed_.due(by, now, [&](const release& each) {
+        if (each == grant.owner) found = each;
+    });
+    if (!found) {
+        auto what = std::make_shared<plan>();
+        what->keys = {.lock = std::string(grant.lock), .queued = true};
+        found = release{std::move(what), std::string(grant.owner), now + kinds::granted_for};
+    }
+    cleanup::start(engine_, by, std::move(*found), now);
 }
 
 // What is refused again comes back, and waits for longer. Only when nothing is owed any more,

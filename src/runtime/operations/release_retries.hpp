@@ -28,6 +28,7 @@ class release_retries final : private timer {
         plan_pointer what;
         std::string owner;
         core::time_point until;
+        std::string entry{};  // in the wait queue, as of kinds::claim
         friend bool operator==(const release& a, std::string_view owner) {
             return a.owner == owner;
         }
@@ -37,17 +38,23 @@ class release_retries final : private timer {
 
     /// It may not have arrived.
     void owe(core::node_index to, const plan_pointer& what, const std::string& owner,
-             core::time_point until) noexcept HOLDFAST_LOCKED;
+             core::time_point until, std::string_view entry = {}) noexcept HOLDFAST_LOCKED;
 
     /// It arrived, and the node answered with an error: the key may still stand.
     void refused(core::node_index by, const plan_pointer& what, const std::string& owner,
-                 core::time_point until, const net::failure& why) noexcept HOLDFAST_LOCKED;
+                 core::time_point until, const net::failure& why,
+                 std::string_view entry = {}) noexcept HOLDFAST_LOCKED;
 
     /// The node has said whether it was ours: it is not any more.
     void settled(core::node_index by, std::string_view owner) noexcept HOLDFAST_LOCKED;
 
     /// The node is connected again.
     void retry(core::node_index to, core::time_point now) HOLDFAST_LOCKED;
+
+    /// The node has granted a lock to an owner of this client under which nobody waits or holds. It
+    /// is released now, whether that was owed or not.
+    void decline(core::node_index by, const kinds::call& grant,
+                 core::time_point now) HOLDFAST_LOCKED;
 
     /// All that can be: the client is about to be closed, and cannot wait for a pause to end.
     void retry_now(core::time_point now) noexcept HOLDFAST_LOCKED { due(now); }

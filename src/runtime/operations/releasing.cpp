@@ -24,17 +24,18 @@ void releasing::encode(tag, bool by_text, std::string& out) {
 }
 
 void releasing::answered(tag asked, std::string_view reply) {
-    const auto answer = request_.what->kind->read_ownership(resp::view(reply));
+    const auto answer = request_.what->kind->read_release(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return refused(voter_of(asked), *why);
-    if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
-        if (overtaken_) {
-            engine_.queues().notified(request_.what->keys.lock, voters_.node_of(voter_of(asked)),
-                                      engine_.now());
-        }
-        step(core::release::released{voter_of(asked)});
-    } else {
-        step(core::release::disowned{voter_of(asked)});
+    const auto found = std::get<kinds::release_found>(answer);
+    const auto& lock = request_.what->keys.lock;
+    engine_.queues().released(lock, found, engine_.now());
+    if (found == kinds::release_found::not_ours) {
+        return step(core::release::disowned{voter_of(asked)});
     }
+    if (overtaken_) {
+        engine_.queues().notified(lock, voters_.node_of(voter_of(asked)), engine_.now());
+    }
+    step(core::release::released{voter_of(asked)});
 }
 
 void releasing::failed(tag asked, const net::failure& why) noexcept {

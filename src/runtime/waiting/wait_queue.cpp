@@ -8,11 +8,21 @@ namespace holdfast::runtime {
 
 void wait_queue::join(contender& who, core::time_point now) {
     waiting_.push_back(&who);
-    if (order_.join(who.id(), who.sharing())) who.turn(yielding_.next(now), now);
+    if (order_.join(who.id(), who.sharing())) who.turn(gap(now), now);
+}
+
+void wait_queue::join_apart(contender& who) {
+    waiting_.push_back(&who);
+    ++apart_;
+}
+
+// The queue at the only voter lets others come first.
+core::duration wait_queue::gap(core::time_point now) {
+    return what_->keys.queued ? core::duration{0} : yielding_.pause(now);
 }
 
 void wait_queue::leave(contender& who, core::time_point now) noexcept {
-    std::erase(waiting_, &who);
+    if (std::erase(waiting_, &who) > 0 && who.apart()) --apart_;
     give_turn(order_.leave(who.id()), {}, now);
 }
 
@@ -25,7 +35,7 @@ void wait_queue::freed(hold& lease, core::time_point now) noexcept {
     if (holder_ == &lease) holder_ = nullptr;
     yielding_.freed(now);
     const auto next = order_.freed(lease.id());
-    if (next) give_turn(next, yielding_.next(now), now);
+    if (next) give_turn(next, gap(now), now);
 }
 
 bool wait_queue::hand_off(hold& lease, const core::grant& left, core::time_point now) noexcept {
@@ -38,6 +48,7 @@ bool wait_queue::hand_off(hold& lease, const core::grant& left, core::time_point
 }
 
 void wait_queue::denied() {
+    quiet_until_ = {};
     contention_.known = true;
     yielding_.denied();
 }
@@ -50,11 +61,43 @@ void wait_queue::won(const core::contention& met, core::time_point asked_at, cor
 void wait_queue::notified(core::node_index where, core::time_point now) {
     const auto next = order_.next();
     if (auto* const first = next ? find(next->who) : nullptr) first->notified(where, now);
+    if (apart_ == 0) return;
+    // Who is notified may be done, and leave; who joins meanwhile has not asked yet.
+    auto untold = waiting_.size();
+    for (std::size_t n = 0; n < waiting_.size() && untold > 0; --untold) {
+        auto* const each = waiting_[n];
+        if (each->apart()) each->notified(where, now);
+        if (n < waiting_.size() && waiting_[n] == each) ++n;
+    }
 }
 
-void wait_queue::give_turn(std::optional<core::local_id> to, const core::yield_policy::gap& left,
+// Of the local queue the second is next, if `who` is the first. It has its turn then, and looks
+// after the place, unless a lease of this client keeps it out.
+bool wait_queue::pass_place_on(const contender& who, std::string& owner,
+                               const kinds::entry& entry) {
+    if (holder_ != nullptr) return false;
+    const auto next = std::find_if(waiting_.begin(), waiting_.end(), [&](const contender* each) {
+        return each != &who && !each->apart();
+    });
+    return next != waiting_.end() && (*next)->take_place(who.what(), owner, entry);
+}
+
+void wait_queue::untracked(core::time_point now) noexcept {
+    for (auto n = waiting_.size(); n-- > 0;) waiting_[n]->untracked(now);  // who cannot leaves
+}
+
+bool wait_queue::called(std::string_view owner, core::time_point now) {
+    const auto found =
+        std::find_if(waiting_.begin(), waiting_.end(),
+                     [&](const contender* each) HOLDFAST_LOCKED { return each->waits_as(owner); });
+    if (found == waiting_.end()) return false;
+    (*found)->called(now);
+    return true;
+}
+
+void wait_queue::give_turn(std::optional<core::local_id> to, core::duration pause,
                            core::time_point now) {
-    if (auto* const next = find(to)) next->turn(left, now);
+    if (auto* const next = find(to)) next->turn(pause, now);
 }
 
 contender* wait_queue::find(std::optional<core::local_id> who) const {

@@ -12,6 +12,7 @@
 #include "core/node_set.hpp"
 #include "core/time.hpp"
 #include "core/yield_policy.hpp"
+#include "kinds/calls.hpp"
 #include "runtime/plan.hpp"
 
 namespace holdfast::runtime {
@@ -23,10 +24,21 @@ class contender {
   public:
     [[nodiscard]] virtual core::local_id id() const = 0;
     [[nodiscard]] virtual core::sharing sharing() const = 0;
-    virtual void turn(const core::yield_policy::gap& left,
-                      core::time_point now) noexcept HOLDFAST_LOCKED = 0;
+    /// `pause`: in which others may come first.
+    virtual void turn(core::duration pause, core::time_point now) noexcept HOLDFAST_LOCKED = 0;
     virtual void notified(core::node_index where,
                           core::time_point now) noexcept HOLDFAST_LOCKED = 0;
+    /// As of join_apart().
+    [[nodiscard]] virtual bool apart() const = 0;
+    /// Whether it stands in line at the server under this owner, and that it was granted the lock.
+    [[nodiscard]] virtual bool waits_as(std::string_view owner) const HOLDFAST_LOCKED = 0;
+    virtual void called(core::time_point now) noexcept HOLDFAST_LOCKED = 0;
+    /// The server tracks the key no more: whoever listens has to ask for that again.
+    virtual void untracked(core::time_point now) noexcept HOLDFAST_LOCKED = 0;
+    /// Takes over a place in line at the server, for its own turn; false: it cannot use it.
+    virtual bool take_place(const plan& of, std::string& owner,
+                            const kinds::entry& entry) HOLDFAST_LOCKED = 0;
+    [[nodiscard]] virtual const plan& what() const = 0;
     virtual void abort() noexcept HOLDFAST_LOCKED = 0;  // the client is closed
 
     /// The holder of this process lets go. Returns whether this one, which `joined` the queue then,
@@ -47,6 +59,8 @@ class wait_queue {
     wait_queue& operator=(const wait_queue&) = delete;
 
     void join(contender& who, core::time_point now) HOLDFAST_LOCKED;
+    /// Waits without standing behind anybody of this client: the server alone decides.
+    void join_apart(contender& who) HOLDFAST_LOCKED;
     void leave(contender& who, core::time_point now) noexcept HOLDFAST_LOCKED;
 
     /// So that the next took() of its kind cannot fail. Throws std::bad_alloc.
@@ -71,8 +85,30 @@ class wait_queue {
     void won(const core::contention& met, core::time_point asked_at,
              core::time_point now) HOLDFAST_LOCKED;
 
-    /// A server said that the key changed. Only the first in the queue has asked any.
+    /// A server said that the key changed. Only the first in the queue has asked any, and those
+    /// who wait apart.
     void notified(core::node_index where, core::time_point now) HOLDFAST_LOCKED;
+
+    /// `who` is about to leave, and has a place in line at the server: the next of this client goes
+    /// on from there. False: nobody can.
+    bool pass_place_on(const contender& who, std::string& owner,
+                       const kinds::entry& entry) HOLDFAST_LOCKED;
+
+    /// This client has written to the key itself: the server does not tell it of that (NOLOOP), and
+    /// tracks the key no more.
+    void untracked(core::time_point now) noexcept HOLDFAST_LOCKED;
+
+    /// The lock was granted to who stands in line at the server under this owner. False: nobody
+    /// does any more.
+    bool called(std::string_view owner, core::time_point now) HOLDFAST_LOCKED;
+
+    /// Whether nobody stood in line at the server when this client heard of it, a moment ago.
+    void told_quiet(bool so, core::time_point now) HOLDFAST_LOCKED {
+        quiet_until_ = so ? now + core::tuning::quiet_for : core::time_point{};
+    }
+    [[nodiscard]] bool quiet(core::time_point now) const HOLDFAST_LOCKED {
+        return now < quiet_until_;
+    }
 
     [[nodiscard]] std::string_view key() const { return what_->keys.lock; }
     [[nodiscard]] const std::vector<contender*>& waiting() const HOLDFAST_LOCKED {
@@ -91,8 +127,9 @@ class wait_queue {
   private:
     friend class wait_queues;
 
-    void give_turn(std::optional<core::local_id> to, const core::yield_policy::gap& left,
+    void give_turn(std::optional<core::local_id> to, core::duration pause,
                    core::time_point now) HOLDFAST_LOCKED;
+    [[nodiscard]] core::duration gap(core::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] contender* find(std::optional<core::local_id> who) const;
 
     plan_pointer what_;  // of whoever opened it: keeps the key
@@ -101,6 +138,8 @@ class wait_queue {
     hold* holder_ = nullptr;
     core::contention contention_;
     core::yield_policy yielding_;
+    std::size_t apart_ = 0;  // how many of those who wait
+    core::time_point quiet_until_{};
     std::size_t users_ = 0;
     bool listed_ = false;  // among those of `wait_queues` that may be idle
 };

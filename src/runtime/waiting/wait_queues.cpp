@@ -47,6 +47,21 @@ void wait_queues::notified_all(core::node_index where, core::time_point now) {
     }
 }
 
+bool wait_queues::called(const kinds::call& whom, core::time_point now) {
+    const auto found = queues_.find(whom.lock);
+    if (found == queues_.end()) return false;
+    auto& here = open(found->second);
+    const bool heard = here.called(whom.owner, now);
+    close(here);
+    return heard;
+}
+
+void wait_queues::released(std::string_view key, kinds::release_found what, core::time_point now) {
+    const auto found = queues_.find(key);
+    if (found == queues_.end()) return;
+    found->second.told_quiet(what == kinds::release_found::released, now);
+}
+
 // Queue by queue, and each time from the first: whoever is aborted leaves, and the last to leave
 // may take the queue along.
 void wait_queues::abort_all() noexcept {

@@ -8,6 +8,8 @@
 #include "base/locks.hpp"
 #include "core/node_set.hpp"
 #include "core/time.hpp"
+#include "kinds/answers.hpp"
+#include "kinds/calls.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/waiting/wait_queue.hpp"
 
@@ -28,6 +30,14 @@ class wait_queues {
     void notified(std::string_view key, core::node_index where,
                   core::time_point now) HOLDFAST_LOCKED;
     void notified_all(core::node_index where, core::time_point now) HOLDFAST_LOCKED;
+
+    /// The lock was granted to who stands in line at the server under that owner. False: nobody
+    /// does any more.
+    bool called(const kinds::call& whom, core::time_point now) HOLDFAST_LOCKED;
+
+    /// What became of a release says whether others stand in line there.
+    void released(std::string_view key, kinds::release_found what,
+                  core::time_point now) HOLDFAST_LOCKED;
 
     void abort_all() noexcept HOLDFAST_LOCKED;
 

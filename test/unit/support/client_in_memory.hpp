@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/access.hpp"
 #include "runtime/engine.hpp"
@@ -47,6 +48,9 @@ class client_in_memory {
                                     .give_up_at = give_up_at},
                                    [this, result](runtime::acquiring& over) {
                                        engine->end_unattended();
+                                       // Nobody wants it any more: released with the lock held
+                                       // it would wait for itself.
+                                       if (result.use_count() == 1) unwanted_.push_back(result);
                                        auto came = over.take_result();
                                        result->failed = came.failed;
                                        result->made = detail::access::make(std::move(came));
@@ -91,6 +95,7 @@ class client_in_memory {
 
   private:
     world& world_;
+    std::vector<std::shared_ptr<pending_result>> unwanted_;
 
   public:
     std::shared_ptr<memory_environment> around;

@@ -17,9 +17,10 @@ std::string integer(std::int64_t value) { return ":" + std::to_string(value) + "
 
 /// A script by its text or hash, null where it is none of ours.
 const scripts::script* find_script(std::string_view what) {
-    static const std::array all{&scripts::exclusive::acquire, &scripts::exclusive::commit,
-                                &scripts::exclusive::extend, &scripts::exclusive::release,
-                                &scripts::enlist};
+    static const std::array all{&scripts::exclusive::acquire,       &scripts::exclusive::commit,
+                                &scripts::exclusive::extend,        &scripts::exclusive::release,
+                                &scripts::exclusive::queue_acquire, &scripts::enlist,
+                                &scripts::exclusive::queue_release};
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto* each) {
         return each->text == what || each->sha1 == what;
     });
@@ -51,6 +52,10 @@ std::string invalidation(const std::vector<std::string>& keys) {
     return push;
 }
 
+std::string published(const std::string& channel, const std::string& what) {
+    return ">3\r\n" + bulk("message") + bulk(channel) + bulk(what);
+}
+
 stub_server::stub_server(world& in, std::string name)
     : info("redis_version:7.0.15\r\nrun_id:life-of-" + name +
            "\r\nrole:master\r\nmaxmemory_policy:noeviction\r\nmaster_replid:data-of-" + name +
@@ -70,8 +75,17 @@ void stub_server::kill_connections() {
     sessions_.clear();
 }
 
+void stub_server::kill_connection(const memory_stream& which) {
+    std::erase_if(sessions_, [&](const session& each) {
+        if (each.stream.get() != &which) return false;
+        each.stream->hang_up();
+        return true;
+    });
+}
+
 void stub_server::flush_all() {
     keys_.clear();
+    lines_.clear();
     for (auto& each : sessions_) {
         each.tracked.clear();
         each.stream->say(invalidation({}));
@@ -105,7 +119,7 @@ std::vector<std::shared_ptr<memory_stream>> stub_server::connections() const {
 }
 
 void stub_server::connected(const std::shared_ptr<memory_stream>& by) {
-    sessions_.push_back({.stream = by, .unread = {}, .tracked = {}});
+    sessions_.push_back({.stream = by, .unread = {}, .tracked = {}, .channels = {}, .unsaid = {}});
 }
 
 void stub_server::received(memory_stream& from, std::string_view bytes) {
@@ -114,7 +128,6 @@ void stub_server::received(memory_stream& from, std::string_view bytes) {
     if (found == sessions_.end()) return;
     found->unread += bytes;
     resp::framer framer;
-    std::string replies;
     while (framer.scan(found->unread) == resp::framing::complete) {
         words command;
         for (const auto word :
@@ -123,14 +136,16 @@ void stub_server::received(memory_stream& from, std::string_view bytes) {
         }
         found->unread.erase(0, framer.size());
         framer.reset();
-        replies += carry_out(*found, command);
+        const auto reply = carry_out(*found, command);
+        found->unsaid += reply;  // behind what it has published to itself
     }
-    if (!replies.empty()) from.say(replies);
+    if (!found->unsaid.empty()) from.say(std::exchange(found->unsaid, {}));
 }
 
 std::string stub_server::carry_out(session& by, const words& command) {
     const auto name = name_of(command);
     asked_.push_back(name);
+    latest_[name] = command;
     if (const auto said = once_.find(name); said != once_.end()) {
         auto reply = said->second;
         once_.erase(said);
@@ -158,6 +173,17 @@ std::string stub_server::reply_to(session& by, const std::string& name, const wo
         if (script != nullptr) loaded_.emplace_back(script->name);
         return ok;
     }
+    if (name == "SUBSCRIBE") {
+        by.channels.push_back(command[1]);
+        return ">3\r\n" + bulk("subscribe") + bulk(command[1]) + integer(1);
+    }
+    if (name == "PTTL") {
+        if (by.caching) by.tracked.push_back(command[1]);
+        const auto* const found = find(command[1]);
+        if (found == nullptr) return integer(-2);
+        const auto left = found->until - world_.now();
+        return integer(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+    }
     if (name == "SET") {
         if (find(command[1]) != nullptr) return "_\r\n";
         put(command[1], command[2], milliseconds(command[5]));
@@ -175,6 +201,8 @@ std::string stub_server::run(session& by, const std::string& name, const words& 
     }
     if (name == "enlist") return enlisted;
     if (name == "acquire") return acquire(by, command);
+    if (name == "queue_acquire") return queue_acquire(by, command);
+    if (name == "queue_release") return queue_release(by, command);
     const auto& key = command[3];
     const auto& owner = command[3 + std::stoul(command[2])];
     if (owner_of(key) != owner) return integer(0);
@@ -183,7 +211,10 @@ std::string stub_server::run(session& by, const std::string& name, const words& 
         counter =
             std::max<std::uint64_t>(counter, std::stoull(command[4 + std::stoul(command[2])]));
     }
-    if (name == "extend") put(key, owner, milliseconds(command[4 + std::stoul(command[2])]));
+    if (name == "extend") {
+        put(key, owner, milliseconds(command[4 + std::stoul(command[2])]));
+        changed(key, by.stream.get());
+    }
     return integer(1);
 }
 
@@ -201,12 +232,17 @@ std::string stub_server::acquire(session& by, const words& command) {
     return "*2\r\n:1\r\n" + integer(fenced ? static_cast<std::int64_t>(counter) : 0);
 }
 
-// Whoever deletes it is not told: NOLOOP.
 void stub_server::remove(const std::string& key, const memory_stream* by) {
     keys_.erase(key);
+    changed(key, by);
+}
+
+// Whoever changes it is not told: NOLOOP.
+void stub_server::changed(const std::string& key, const memory_stream* by) {
     for (auto& each : sessions_) {
         const auto listens = std::erase(each.tracked, key) > 0;
-        if (listens && each.stream.get() != by) each.stream->say(invalidation({key}));
+        if (listens && !loses_pushes_ && each.stream.get() != by)
+            each.stream->say(invalidation({key}));
     }
 }
 

@@ -10,12 +10,12 @@ _holdfast_lab='exists-set setnx-expire getset lua-setnx set-nx get-del lua-del r
                overtime late-delete release-race failover restart lost-answer late-write
                clock-jump old-jump hang'
 
-_holdfast_bench='a b c d e f server coroutines quorum votes held'
+_holdfast_bench='a b c d e f g h server coroutines quorum votes held'
 
 _holdfast_options() {
     case $1 in
         run) echo '-n --nonblock -w --wait -x --exclusive -E --conflict-exit-code -c --command --ttl --at-least
-                   --at-most --kill-after --wait-all --label --status-fd -v --verbose -h --help' \
+                   --at-most --kill-after --fair --wait-all --label --status-fd -v --verbose -h --help' \
                   "$_holdfast_connecting" ;;
         lock) echo "-n --nonblock -w --wait --ttl --label --json -h --help $_holdfast_connecting" ;;
         renew) echo "--owner --ttl -h --help $_holdfast_connecting" ;;
@@ -24,8 +24,8 @@ _holdfast_options() {
         ls | doctor) echo "--json -h --help $_holdfast_connecting" ;;
         enlist) echo "--fresh --yes -h --help $_holdfast_connecting" ;;
         lab) echo '--json -h --help' ;;
-        bench) echo '--quick --no-peers --only --match --rounds --seconds --json --output --picture
-                     --part -h --help' ;;
+        bench) echo '--quick --no-peers --only --match --beside --before --rounds --seconds --json
+                     --output --picture --part -h --help' ;;
         local | version) echo '-h --help' ;;
     esac
 }
@@ -36,7 +36,7 @@ _holdfast_first_positional() {
     for ((n = 2; n < COMP_CWORD; ++n)); do
         case ${COMP_WORDS[n]} in
             --) echo $((n + 1)); return ;;
-            -n | --nonblock | -x | --exclusive | --wait-all | -v | --verbose | --insecure | \
+            -n | --nonblock | -x | --exclusive | --fair | --wait-all | -v | --verbose | --insecure | \
                 --allow-eviction | -h | --help) ;;
             -*) ((++n)) ;;
             *) echo "$n"; return ;;
@@ -49,7 +49,7 @@ _holdfast() {
     local command=${COMP_WORDS[1]} key
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W "$_holdfast_commands help --help --version" \
+        mapfile -t COMPREPLY < <(compgen -W "$_holdfast_commands help --help --version -V" \
             -- "$current")
         return
     fi
@@ -70,7 +70,7 @@ _holdfast() {
         fi
     fi
     case $previous in
-        --password-file | --cacert | --cert | --key | --output | --picture)
+        --password-file | --cacert | --cert | --key | --output | --picture | --before)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return ;;
         --json)
@@ -84,7 +84,7 @@ _holdfast() {
             return ;;
         -w | --wait | --ttl | --at-least | --at-most | --kill-after | -E | --conflict-exit-code | \
             -c | --command | --label | --status-fd | --user | --sni | --prefix | --owner | --reason | \
-            --only | --match | --rounds | --seconds)
+            --only | --match | --beside | --rounds | --seconds)
             return ;;
     esac
     if [[ $command == local && $current != -* ]]; then

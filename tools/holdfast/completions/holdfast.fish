@@ -14,7 +14,7 @@ function __holdfast_command
             case --
                 set -e words[1]
                 break
-            case -n --nonblock -x --exclusive --wait-all -v --verbose --insecure --allow-eviction -h --help '--*=*'
+            case -n --nonblock -x --exclusive --fair --wait-all -v --verbose --insecure --allow-eviction -h --help '--*=*'
                 set -e words[1]
             case '-*'
                 set -e words[1..2]
@@ -36,12 +36,12 @@ end
 complete -c holdfast -f
 complete -c holdfast -n '__holdfast_command >/dev/null' -a '(__holdfast_complete_command)'
 complete -c holdfast -n __fish_use_subcommand -l help -d 'Overview'
-complete -c holdfast -n __fish_use_subcommand -l version -d 'Print the version'
+complete -c holdfast -n __fish_use_subcommand -s V -l version -d 'Print the version'
 complete -c holdfast -n __fish_use_subcommand -a run -d 'Run a command while holding a lock'
 complete -c holdfast -n __fish_use_subcommand -a lock -d 'Take a lock and print its owner token'
 complete -c holdfast -n __fish_use_subcommand -a renew -d 'Let a lock live longer'
 complete -c holdfast -n __fish_use_subcommand -a unlock -d 'Release a lock'
-complete -c holdfast -n __fish_use_subcommand -a status -d 'Say who holds a lock'
+complete -c holdfast -n __fish_use_subcommand -a status -d 'Say who holds a lock, and who waits for it'
 complete -c holdfast -n __fish_use_subcommand -a ls -d 'List the locks that Holdfast took'
 complete -c holdfast -n __fish_use_subcommand -a doctor -d 'Check whether a server is fit'
 complete -c holdfast -n __fish_use_subcommand -a enlist -d 'Let servers vote again'
@@ -75,6 +75,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from run' -s c -l command -x -d 
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l at-least -x -d 'Keep the lock this long'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l at-most -x -d 'Stop the command after this long'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l kill-after -x -d 'Grace between TERM and KILL'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l fair -d 'Serve in order of arrival'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l wait-all -d 'Hold the lock until all descendants have ended'
 complete -c holdfast -n '__fish_seen_subcommand_from run lock' -l label -x -d 'Shown to whoever asks'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l status-fd -x -d 'Write one JSON line there'
@@ -91,14 +92,16 @@ complete -c holdfast -n '__fish_seen_subcommand_from enlist' -l yes -d 'Do not l
 complete -c holdfast -n '__fish_seen_subcommand_from local' -a 'start stop status'
 complete -c holdfast -n '__fish_seen_subcommand_from lab' -a 'exists-set setnx-expire getset lua-setnx set-nx get-del lua-del renewal redlock holdfast holdfast-guarded holdfast-quorum crash race skew overwrite stranger overtime late-delete release-race failover restart lost-answer late-write clock-jump old-jump hang'
 
-complete -c holdfast -n '__fish_seen_subcommand_from bench' -a 'a b c d e f server coroutines quorum votes held'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -a 'a b c d e f g h server coroutines quorum votes held'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l quick -d 'One short round of each'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l no-peers -d 'Only Holdfast and its floor'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l only -x -d 'Contestants whose name begins so'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l match -x -d 'Tables with this in their title'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l beside -x -d 'Another build, as NAME=BUILD'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l before -r -F -d 'Another build, in many short turns'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l rounds -x -d 'Rounds that count'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'How long a round takes'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l json -r -F -d 'Where the JSON goes'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l output -r -F -d 'Where the JSON goes'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l picture -r -F -d 'Where the picture goes'
-complete -c holdfast -n '__fish_seen_subcommand_from bench' -l part -x -a 'a b c d e f server coroutines quorum votes held' -d 'What to measure'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l part -x -a 'a b c d e f g h server coroutines quorum votes held' -d 'What to measure'
