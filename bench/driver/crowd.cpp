@@ -52,6 +52,7 @@ void crowd::share::record(nanoseconds took) {
 crowd::share crowd::work(std::size_t worker, clock::time_point end) const {
     share result;
     auto& with = *locks_[worker];
+    with.begin_round(end);
     for (auto begin = clock::now(); begin < end; begin = clock::now()) {
         with.lock();
         const auto taken = clock::now();

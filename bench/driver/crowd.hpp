@@ -15,6 +15,7 @@ using std::chrono::nanoseconds;
 class lockable {
   public:
     virtual ~lockable() = default;
+    virtual void begin_round(std::chrono::steady_clock::time_point /*end*/) {}
     virtual void lock() = 0;
     virtual void unlock() = 0;
 };

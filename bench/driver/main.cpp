@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
 
 #include "contestants.hpp"
 #include "crowd.hpp"
@@ -16,7 +17,7 @@ using namespace holdfast::bench;
 int usage() {
     std::fputs(
         "usage: holdfast-bench-driver VARIANT WORK WORKERS CRITICAL_US LAST KEY URL...\n"
-        "VARIANT: holdfast, plain (no fencing), unawaited (release), plain-unawaited, floor\n",
+        "       holdfast-bench-driver --variants\n",
         stderr);
     return 64;
 }
@@ -24,6 +25,10 @@ int usage() {
 }  // namespace
 
 int main(int count, char** arguments) {
+    if (count == 2 && std::string_view(arguments[1]) == "--variants") {
+        for (const auto& each : variants()) std::puts(each.c_str());
+        return 0;
+    }
     if (count < 8) return usage();
     const std::vector<std::string> words(arguments + 1, arguments + count);
     const bool shared = words[1] == "shared";

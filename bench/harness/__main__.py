@@ -4,6 +4,7 @@ Started by `holdfast bench`, which says where everything is; its --help explains
 contestants of a match are alive at once and take turns, round by round, after a round that does not
 count. What needs no peer is holdfast-bench's: its tables and figures are taken over.
 """
+import dataclasses
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from harness import children, drivers, picture, servers, table, wish as wishes  # noqa: E402
+from harness import children, drivers, picture, remarks, servers, table, wish as wishes  # noqa: E402
 from harness.referee import Referee  # noqa: E402
 
 DROPPED_OUT, UNAVAILABLE, SYSTEM = 1, 69, 71
@@ -22,6 +23,7 @@ DROPPED_OUT, UNAVAILABLE, SYSTEM = 1, 69, 71
 SOURCES = {"redis-py": ("redis-py", []), "node-redlock": ("node-redlock", []),
            "redsync": ("go", ["redsync"]), "rueidislock": ("go", ["rueidislock"]),
            "redisson": ("redisson", [])}
+FIRST_VARIANTS = ("holdfast", "plain", "unawaited", "plain-unawaited", "floor")
 
 
 def complain(text):
@@ -35,9 +37,24 @@ def need(*programs):
             raise SystemExit(UNAVAILABLE)
 
 
-def built(wanted, driver, say):
+def known_variants(driver):
+    """Of a build of Holdfast. Version 0.1 cannot say."""
+    asked = subprocess.run([driver, "--variants"], capture_output=True, text=True)
+    return asked.stdout.split() if asked.returncode == 0 else FIRST_VARIANTS
+
+
+def possible(games, builds):
+    """The matches without what a build of Holdfast cannot do. builds: driver by its name."""
+    known = {name: known_variants(driver) for name, driver in builds.items()}
+    return [dataclasses.replace(match, contestants=tuple(
+        who for who in match.contestants
+        if who.driver not in known or who.variant.split(":")[0] in known[who.driver]))
+        for match in games]
+
+
+def built(wanted, builds, say):
     """The command of every driver that can be had."""
-    found = {"ours": [str(driver)]}
+    found = {name: [str(driver)] for name, driver in builds.items()}
     for name, (directory, first) in SOURCES.items():
         if name not in wanted:
             continue
@@ -64,14 +81,17 @@ class Run:
         self._games, self._own = wishes.games(wish), wishes.own_parts(wish)
         self._begun = 0
         self._record = {"machine": machine(), "quick": wish.quick, "rounds": wish.rounds,
-                        "seconds": wish.seconds, "parts": []}
+                        "seconds": wish.seconds, "parts": [],
+                        "beside": {name: str(path) for name, path in wish.builds.items()}}
 
     def whole(self):
         """Whether nobody of ours dropped out."""
         self._prepare()
+        builds = {"ours": self._wish.programs / wishes.DRIVER,
+                  **{f"beside {name}": path for name, path in self._wish.builds.items()}}
+        self._games = possible(self._games, builds)
         wanted = {who.driver for match in self._games for who in match.contestants}
-        driver = self._wish.programs / "holdfast-bench-driver"
-        referee = Referee(built(wanted, driver, self._say), self._wish.programs,
+        referee = Referee(built(wanted, builds, self._say), self._wish.programs,
                           str(self._wish.command), lambda text: self._say(f"  {text}"))
         self._say("{cores} cores, {processor}, Linux {kernel}".format(**self._record["machine"])
                   + f"; medians of {self._wish.rounds} rounds of {self._wish.seconds} s, in turns")
@@ -100,9 +120,11 @@ class Run:
         rounds, seconds = self._wish.rounds, self._wish.seconds
         self._progress(f"part {match.part}, {len(match.contestants)} contestants, about "
                        f"{referee.estimate(match, rounds, seconds):.0f} s")
-        rows = table.rows(match, referee.play(match, rounds, seconds))
-        self._say(table.text(match, rows))
-        self._add([{"part": match.part, "title": match.title, "contestants": rows}])
+        results = referee.play(match, rounds, seconds)
+        rows, found = table.rows(match, results), remarks.of(match, results)
+        self._say("\n".join(filter(None, (table.text(match, rows), remarks.text(found)))))
+        self._add([{"part": match.part, "title": match.title, "contestants": rows,
+                    "comparisons": found}])
 
     def _take_over(self, part):
         """What holdfast-bench finds, as its document has it."""

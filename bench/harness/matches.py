@@ -23,6 +23,8 @@ class Match:
     nodes: int = 1
     core: int = None  # where servers and contestants are pinned, if anywhere
     fault: str = ""  # dead, silent or slow
+    seconds: float = 0  # a round takes at least so long
+    memory: bool = False  # whether it is looked at
 
 
 FLOOR = Contestant("floor: hiredis, SET NX PX + release script", "ours", "floor")
@@ -33,6 +35,9 @@ OURS = (
     Contestant("Holdfast, release not awaited", "ours", "unawaited"),
     Contestant("Holdfast, neither", "ours", "plain-unawaited"),
 )
+NO_SPIN = Contestant("Holdfast, spinning off", "ours", "no-spin")
+ASLEEP = Contestant("threads that only sleep", "ours", "asleep")
+FAIR = Contestant("Holdfast, fair", "ours", "fair")
 REDISSON = Contestant("Redisson", "redisson")
 REDSYNC = Contestant("redsync", "redsync")
 RUEIDISLOCK = Contestant("rueidislock", "rueidislock")
@@ -40,6 +45,7 @@ NODE_REDLOCK = Contestant("node-redlock", "node-redlock")
 REDIS_PY = Contestant("redis-py", "redis-py")
 PEERS = (REDISSON, REDSYNC, RUEIDISLOCK, NODE_REDLOCK, REDIS_PY)
 QUORUM_PEERS = (REDSYNC, NODE_REDLOCK)
+PEER_DRIVERS = tuple(peer.driver for peer in PEERS)
 
 
 def polling(peer):
@@ -56,15 +62,52 @@ def _distinct():
                   (FLOOR, *OURS, *PEERS), workers=count) for count in (1, 8, 64, 256)]
 
 
-def _contended():
+def _rings(processes):
+    """The bound for processes that wake each other through a server."""
+    ring = Contestant("ring: PUBLISH to the next process", "ours", f"ring:{processes}")
+    return (ring, dataclasses.replace(ring, name=f"{ring.name}, not awaited",
+                                      variant=f"ring-unawaited:{processes}"))
+
+
+def _contended(quick):
     floor = dataclasses.replace(FLOOR, name="floor: hiredis, one thread, nobody waiting",
                                 workers=1, processes=1)
-    field = (floor, HOLDFAST, OURS[2], REDISSON, RUEIDISLOCK, REDSYNC, polling(REDSYNC),
-             NODE_REDLOCK, polling(NODE_REDLOCK), REDIS_PY, polling(REDIS_PY))
+    peers = (REDISSON, RUEIDISLOCK, REDSYNC, polling(REDSYNC), NODE_REDLOCK,
+             polling(NODE_REDLOCK), REDIS_PY, polling(REDIS_PY))
+    many = 8 if quick else 64
+
+    def field(processes, workers):
+        rings = _rings(processes) if workers == 1 else ()
+        # 64 virtual machines take 6 GB, and on two busy cores 105 s to start; they handed over
+        # 0 to 3 times a second, so that it took 9 to 31 s until the last had its turn.
+        left = peers[1:] if processes == many else peers
+        return (floor, *rings, HOLDFAST, OURS[2], *left)
+
     return [Match("d", f"one key, {processes} processes of {workers} threads or tasks, "
-                  f"critical section of {critical} us", field, "shared", processes, workers,
-                  critical)
-            for processes, workers in ((1, 16), (16, 1), (4, 4)) for critical in (0, 100)]
+                  f"critical section of {critical} us", field(processes, workers), "shared",
+                  processes, workers, critical)
+            for processes, workers in ((1, 16), (4, 1), (16, 1), (many, 1), (4, 4))
+            for critical in (0, 100)]
+
+
+def _waiters(quick):
+    """A round is long enough for each of them to come to its turn."""
+    processes, threads, seconds = (4, 25, 0) if quick else (100, 100, 3)
+
+    def crowd(who, workers):
+        return dataclasses.replace(who, name=f"{who.name}, {processes * workers:,} waiters",
+                                   workers=workers)
+
+    field = [crowd(who, workers) for who in (ASLEEP, HOLDFAST, FAIR) for workers in (1, threads)]
+    return [Match("g", f"one key, {processes} processes: a thread each, and {threads} threads each",
+                  tuple(field), "shared", processes, threads, seconds=seconds, memory=True)]
+
+
+def _spinning():
+    return [Match("h", f"with and without spinning: one key, {processes} processes of {workers} "
+                  f"threads, critical section of {critical} us", (HOLDFAST, NO_SPIN), "shared",
+                  processes, workers, critical)
+            for processes, workers in ((1, 16), (4, 4), (16, 1)) for critical in (20, 50, 100)]
 
 
 def _quorum():
@@ -86,4 +129,27 @@ def _quorum():
     ]
 
 
-ALL = _alone() + _distinct() + _contended() + _quorum()
+def everything(quick):
+    """quick: with fewer processes, where there are very many."""
+    return (_alone() + _distinct() + _contended(quick) + _quorum() + _waiters(quick) + _spinning())
+
+
+def server():
+    """What `holdfast bench server` measures, by drivers that stay: for many short turns of two
+    builds."""
+    return [Match("before", f"{count} threads, a key each, one server; all on one core",
+                  (FLOOR, *OURS), workers=count, core=0) for count in (1, 64)]
+
+
+def beside(match, labels):
+    """The match with other builds of Holdfast in it, each right after what it is compared with."""
+    alone = match.work == "distinct"
+    field = []
+    for who in match.contestants:
+        field.append(who)
+        comparable = who in OURS if alone else who.variant in ("holdfast", "fair")
+        if comparable and match.nodes == 1:
+            field += [dataclasses.replace(who, driver=f"beside {label}",
+                                          name=who.name.replace(HOLDFAST.name, label, 1))
+                      for label in labels]
+    return dataclasses.replace(match, contestants=tuple(field))

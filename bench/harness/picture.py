@@ -35,7 +35,9 @@ text { font: 13px system-ui, sans-serif; fill: #24292f }
 
 
 def _kind(name):
-    return "ours" if name.startswith("Holdfast") else "floor" if name.startswith("floor") else "peer"
+    if name.startswith("Holdfast"):
+        return "ours"
+    return "floor" if name.startswith(("floor", "ring")) else "peer"
 
 
 def _number(row):

@@ -1,21 +1,33 @@
 """Plays a match: every contestant in every round, one after the other, on the same servers."""
+import collections
 import contextlib
 import os
 import signal
 import subprocess
 import tempfile
+import time
 
 from . import children, servers
-from .figures import Figures
+from .figures import Cost, Figures
 from .team import Failed, Team
 
 
 WARM_UP = 1.5  # seconds: what the slowest just-in-time compiler here needs
+SPARE = 2 << 30  # bytes of memory that are left to the machine
 
 
 def _spent(nodes):
-    """Commands and seconds of processor time of all together."""
-    return [sum(column) for column in zip(*(node.spent() for node in nodes))] or [0, 0]
+    """By all together."""
+    total = collections.Counter()
+    for node in nodes:
+        total.update(node.spent())
+    return total
+
+
+def _memory_left():
+    with open("/proc/meminfo") as lines:
+        return next(1024 * int(line.split()[1]) for line in lines
+                    if line.startswith("MemAvailable"))
 
 
 class Referee:
@@ -30,27 +42,39 @@ class Referee:
     @staticmethod
     def estimate(match, rounds, seconds):
         """How many seconds the rounds of a match take."""
+        seconds = max(seconds, match.seconds)
         first = max(seconds, WARM_UP) if rounds > 1 else seconds
         return len(match.contestants) * (first + rounds * seconds)
 
     def play(self, match, rounds, seconds):
         """Figures by contestant, in the order of the match, of those that played a round."""
+        seconds = max(seconds, match.seconds)
         with contextlib.ExitStack() as cleaning:
             nodes = cleaning.enter_context(servers.running(match.nodes, match.core))
-            urls = self._urls(match, nodes, cleaning)
-            teams = {}
-            for number, who in enumerate(match.contestants):
-                if who.driver in self._drivers:
-                    teams[who] = self._enter(match, who, number, urls, cleaning)
-            results = {who: Figures() for who in teams}
-            self._round(teams, results, max(seconds, WARM_UP) if rounds > 1 else seconds, None)
+            teams = self._arrive(match, self._urls(match, nodes, cleaning), cleaning)
+            results = {who: Figures(match.critical_us / 1e6) for who in teams}
+            self._round(teams, max(seconds, WARM_UP) if rounds > 1 else seconds)
             self._wound(match, nodes)
             if match.fault in ("dead", "silent"):
-                self._round(teams, results, seconds, None)  # whoever must notice, notices
+                self._round(teams, seconds)  # whoever must notice, notices
             counted = nodes[:1] if match.fault else nodes
-            for _ in range(rounds):
-                self._round(teams, results, seconds, counted)
+            for number in range(rounds):
+                self._count_round(match, teams, results, seconds, counted, number % 2 == 1)
             return {who: figures for who, figures in results.items() if figures.per_second}
+
+    def _arrive(self, match, urls, cleaning):
+        """One after the other: what starts slowly keeps nobody else waiting."""
+        teams = {}
+        for number, who in enumerate(match.contestants):
+            if who.driver not in self._drivers:
+                continue
+            if _memory_left() < SPARE:
+                self._report(f"{who.name} is left out: there is not enough memory")
+                continue
+            team = self._enter(match, who, number, urls, cleaning)
+            if self._try(teams, who, team.arrive) is not None:
+                teams[who] = team
+        return teams
 
     def _urls(self, match, nodes, cleaning):
         urls = [node.url for node in nodes]
@@ -87,21 +111,45 @@ class Referee:
         file.flush()
         return file.name
 
-    def _round(self, teams, results, seconds, counted):
-        """counted: the servers whose cost is counted; None: nothing counts."""
-        for who in list(teams):
-            before = _spent(counted or [])
-            try:
-                lines = teams[who].play(seconds)
-            except Failed as reason:
-                self._report(f"{who.name} dropped out: {reason}")
-                self.dropped.append(who)
-                del teams[who]
-                continue
-            if counted is not None:
-                after = _spent(counted)
-                cost = [(now - then) / len(counted) for now, then in zip(after, before)]
-                results[who].add(seconds, lines, *cost)
+    def _round(self, teams, seconds):
+        """One that does not count."""
+        for who, team in list(teams.items()):
+            self._try(teams, who, lambda: team.play(seconds))
+
+    def _count_round(self, match, teams, results, seconds, counted, backwards):
+        """counted: the servers whose cost is counted. Every other round goes backwards, so that a
+        machine that grows slower, or faster, favours nobody."""
+        order = list(teams.items())
+        for who, team in reversed(order) if backwards else order:
+            found = self._try(teams, who, lambda: self._cost(match, team, seconds, counted))
+            if found:
+                results[who].add(seconds, *found)
+
+    @staticmethod
+    def _cost(match, team, seconds, counted):
+        """What the processes print, and a Cost."""
+        memory = []
+
+        def look():
+            memory.append((team.memory(), int(counted[0].info("memory")["used_memory"])))
+
+        before, processor, begin = _spent(counted), team.processor_seconds(), time.monotonic()
+        lines = team.play(seconds, look if match.memory else None)
+        cost = Cost(time.monotonic() - begin, team.processor_seconds() - processor, {},
+                    *memory)
+        after = _spent(counted)
+        cost.server = {name: (after[name] - before[name]) / len(counted) for name in after}
+        return lines, cost
+
+    def _try(self, teams, who, work):
+        """None, if it dropped out instead."""
+        try:
+            return work() or True
+        except Failed as reason:
+            self._report(f"{who.name} dropped out: {reason}")
+            self.dropped.append(who)
+            teams.pop(who, None)
+            return None
 
     @staticmethod
     def _wound(match, nodes):

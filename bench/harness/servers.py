@@ -13,6 +13,8 @@ PROGRAM = os.environ.get("HOLDFAST_TEST_SERVER", "redis-server")
 START_BOUND = 10  # seconds until a server must answer
 START_TRIES = 5  # another process may take the port between our look and the server's
 
+SCRIPTS = ("eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro")
+
 
 class NotStarted(Exception):
     """Says what was tried."""
@@ -22,6 +24,7 @@ class Server:
     """A redis-server of its own, without persistence; it answers when the constructor returns."""
 
     def __init__(self, core=None):
+        self._wire = None
         self.directory = tempfile.mkdtemp(prefix="holdfast-server-")
         for _ in range(START_TRIES):
             self.port = _free_port()
@@ -59,12 +62,34 @@ class Server:
             return wire.recv(65536).decode()
 
     def spent(self):
-        """(commands carried out, those inside scripts too; seconds of processor time) so far."""
-        stats, cpu = _fields(self.ask("INFO stats")), _fields(self.ask("INFO cpu"))
-        return (int(stats["total_commands_processed"]),
-                float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"]))
+        """What it did so far: commands, those inside scripts too; scripts; pushes; and seconds of
+        processor time.
+
+        No server counts its pushes, of CLIENT TRACKING or PUBLISH. Each read of a request leads to one
+        write of its answers, so writes beyond reads went to somebody who had not asked: what is
+        pushed to one client in one turn of the server, or along with an answer, is one write."""
+        calls = {name.removeprefix("cmdstat_"): int(value.split(",")[0].removeprefix("calls="))
+                 for name, value in self.info("commandstats").items()}
+        stats, cpu = self.info("stats"), self.info("cpu")
+        return {"commands": sum(calls.values()) - calls.get("info", 0),
+                "scripts": sum(calls.get(name, 0) for name in SCRIPTS),
+                "pushes": (int(stats.get("total_writes_processed", 0))
+                           - int(stats.get("total_reads_processed", 0))),
+                "seconds": float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"])}
+
+    def info(self, section):
+        """Through a connection that stays: what it costs itself is the same each time."""
+        if not self._wire:
+            self._wire = socket.create_connection(("127.0.0.1", self.port), 5).makefile("rwb")
+        self._wire.write(f"INFO {section}\r\n".encode())
+        self._wire.flush()
+        length = int(self._wire.readline()[1:])
+        return _fields(self._wire.read(length + 2).decode())
 
     def stop(self):
+        if self._wire:
+            with contextlib.suppress(OSError):
+                self._wire.close()
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()

@@ -9,10 +9,21 @@ import time
 from . import children
 
 PATIENCE = 45  # seconds that a round may take beyond its length
+START_PATIENCE = 3  # and a process of the slowest language to start, on one core
 
 
 class Failed(Exception):
     """A driver ended, or did not answer. Says what it wrote last."""
+
+
+def _processor_clock(process):
+    """What clock_getcpuclockid(3) returns, which Python does not have."""
+    return ~process << 3 | 2
+
+
+def _anonymous_bytes(process):
+    with open(f"/proc/{process}/status") as lines:
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
 
 
 class Team:
@@ -24,15 +35,36 @@ class Team:
                 command, core, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=self._errors, bufsize=0))
 
-    def play(self, seconds):
-        """All at once; returns what each process printed."""
+    def arrive(self):
+        """Until each has started, and connected: a round of next to nothing."""
+        self.play(0.01, patience=PATIENCE + START_PATIENCE * len(self._members))
+
+    def play(self, seconds, halfway=None, patience=PATIENCE):
+        """All at once; returns what each process printed. halfway is called in the middle."""
         for member in self._members:
             try:
                 member.stdin.write(f"{seconds}\n".encode())
             except OSError:
                 raise Failed(self._last_words()) from None
-        give_up = time.monotonic() + seconds + PATIENCE
+        give_up = time.monotonic() + seconds + patience
+        if halfway:
+            time.sleep(seconds / 2)
+            halfway()
         return [json.loads(self._line(member, give_up)) for member in self._members]
+
+    def processor_seconds(self):
+        """Of all processes so far, threads that have ended included."""
+        return self._sum(lambda process: time.clock_gettime(_processor_clock(process)))
+
+    def memory(self):
+        """Bytes that belong to these processes alone: no pages of files."""
+        return self._sum(_anonymous_bytes)
+
+    def _sum(self, measure):
+        try:
+            return sum([measure(member.pid) for member in self._members])
+        except (OSError, StopIteration):  # one has ended
+            raise Failed(self._last_words()) from None
 
     def _line(self, member, give_up):
         line = b""
@@ -40,7 +72,7 @@ class Team:
             ready.register(member.stdout, selectors.EVENT_READ)
             while not line.endswith(b"\n"):
                 if not ready.select(max(0, give_up - time.monotonic())):
-                    raise Failed(f"no answer within {PATIENCE} s of the end of the round")
+                    raise Failed("no answer long after the end of the round")
                 part = os.read(member.stdout.fileno(), 1 << 20)
                 if not part:
                     raise Failed(self._last_words())

@@ -9,13 +9,14 @@ from . import matches
 
 USAGE = 64
 
-LETTERS = "abcdef"
+LETTERS = "abcdefgh"
 # What needs no peer is measured by holdfast-bench: its parts, and the letters that they belong to.
 OWN = {"server": "a", "coroutines": "c", "quorum": "e", "votes": "e", "held": "f"}
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent
 IN_SOURCES = (BENCH.parent / "script" / "bench").exists()
 PEERS = BENCH / "peers"
+DRIVER = "holdfast-bench-driver"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -44,6 +45,22 @@ def _positive(kind):
     return read
 
 
+def _build(text):
+    """The driver of another build: itself, or the directory in which it was built."""
+    path = pathlib.Path(text)
+    for found in (path, path / DRIVER, path / "bench" / DRIVER):
+        if found.is_file() and os.access(found, os.X_OK):
+            return found.resolve()
+    raise argparse.ArgumentTypeError(f"there is no {DRIVER} in '{text}'")
+
+
+def _beside(word):
+    name, _, path = word.partition("=")
+    if not name or not path:
+        raise argparse.ArgumentTypeError(f"'{word}' is not NAME=PATH")
+    return name, _build(path)
+
+
 def read():
     parser = _Parser(add_help=False, allow_abbrev=False)
     # Where holdfast-bench and the like are, and the command itself: said by `holdfast bench`.
@@ -53,6 +70,8 @@ def read():
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--match", action="append", default=[])
+    parser.add_argument("--beside", type=_beside, action="append", default=[])
+    parser.add_argument("--before", type=_build)
     parser.add_argument("--rounds", type=_positive(int))
     parser.add_argument("--seconds", type=_positive(float))
     parser.add_argument("--json", "--output", default=_default_output())
@@ -61,8 +80,11 @@ def read():
     parser.add_argument("word", metavar="PART", type=_part, nargs="?")
     wish = parser.parse_args()
     wish.part = wish.word or wish.part
-    wish.rounds = wish.rounds or (1 if wish.quick else 7)
-    wish.seconds = wish.seconds or (0.1 if wish.quick else 0.5)
+    if wish.before and (wish.part or wish.beside):
+        parser.error("--before is a measurement of its own: without PART and --beside")
+    wish.rounds = wish.rounds or (1 if wish.quick else 40 if wish.before else 7)
+    wish.seconds = wish.seconds or (0.1 if wish.quick else 0.3 if wish.before else 0.5)
+    wish.builds = dict([("before", wish.before)] if wish.before else wish.beside)
     wish.document = None if wish.json == "-" else pathlib.Path(wish.json)
     if wish.document and not wish.document.name:
         parser.error(f"--json: '{wish.json}' is not the name of a file")
@@ -90,23 +112,24 @@ def games(wish):
     """The matches that are asked for, each with the contestants that are."""
     letters = "" if wish.part in OWN else wish.part or LETTERS
     found = []
-    for match in matches.ALL:
+    for match in matches.server() if wish.before else matches.everything(wish.quick):
+        match = matches.beside(match, wish.builds)
         named = not wish.match or any(text in match.title for text in wish.match)
         field = tuple(who for who in match.contestants if _is_asked_for(wish, who))
-        if match.part in letters and named and field:
+        if (wish.before or match.part in letters) and named and field:
             found.append(dataclasses.replace(match, contestants=field))
     return found
 
 
 def _is_asked_for(wish, who):
     named = not wish.only or any(who.name.startswith(name) for name in wish.only)
-    return named and (who.driver == "ours" or not wish.no_peers)
+    return named and (who.driver not in matches.PEER_DRIVERS or not wish.no_peers)
 
 
 def own_parts(wish):
     """Of holdfast-bench, which cannot be narrowed down further."""
     if wish.part in OWN:
         return [wish.part]
-    if wish.only or wish.match:
+    if wish.only or wish.match or wish.before:
         return []
     return [part for part, letter in OWN.items() if letter in (wish.part or LETTERS)]

@@ -109,9 +109,17 @@ TEST_F(bench_harness, says_which_number_it_wants) {
 }
 
 TEST_F(bench_harness, refuses_what_it_cannot_measure) {
-    const std::vector<words> all{
-        {"helt"},       {"--part", "ax"},       {"--seconds", "long"},        {"--seconds", "0"},
-        {"--json", ""}, {"--json", "both.svg"}, {"--match", "no such title"}, {"--only", "nobody"}};
+    const std::vector<words> all{{"helt"},
+                                 {"--part", "ax"},
+                                 {"--seconds", "long"},
+                                 {"--seconds", "0"},
+                                 {"--json", ""},
+                                 {"--json", "both.svg"},
+                                 {"--match", "no such title"},
+                                 {"--only", "nobody"},
+                                 {"--beside", "0.1"},
+                                 {"--beside", "0.1=nowhere"},
+                                 {"--before", "nowhere"}};
     for (const words& wrong : all) {
         const auto result = bench(wrong);
         EXPECT_EQ(result.exit_code, 64) << wrong.back() << "\n" << result.err;
@@ -127,6 +135,27 @@ TEST_F(bench_harness, understands_every_option_and_names_the_program_that_is_mis
     EXPECT_EQ(result.exit_code, 69) << result.err;
     EXPECT_NE(result.err.find("libexec/holdfast/holdfast-bench is not there"), std::string::npos)
         << result.err;
+}
+
+TEST_F(bench_harness, takes_another_build_by_its_directory_or_by_its_driver) {
+    const auto driver = scratch_.path() / "old/bench/holdfast-bench-driver";
+    fs::create_directories(driver.parent_path());
+    fs::copy_file(HOLDFAST_COMMAND, driver);
+    for (const auto& build : {driver, driver.parent_path(), scratch_.path() / "old"}) {
+        for (const words& option : {words{"--beside", "0.1=" + build.native()},
+                                    words{"--before", build.native(), "--match", "64 threads"}}) {
+            const auto result = bench(option);
+            EXPECT_EQ(result.exit_code, 69) << option.back() << "\n" << result.err;
+        }
+    }
+}
+
+TEST_F(bench_harness, compares_two_builds_in_a_measurement_of_its_own) {
+    const auto driver = scratch_.path() / "holdfast-bench-driver";
+    fs::copy_file(HOLDFAST_COMMAND, driver);
+    const auto result = bench({"--before", driver.native(), "d"});
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_NE(result.err.find("without PART"), std::string::npos) << result.err;
 }
 
 TEST_F(bench_harness, names_the_server_that_is_missing) {
