@@ -26,12 +26,13 @@ std::optional<std::size_t> acks_needed(const std::optional<replicas>& wanted, st
 /// when so many replicas know it that they and the master are a majority of the group, and so does
 /// the note of a new master's life with which its quarantine begins (net::handshake). Then:
 ///
-/// - Two majorities of one group share a server. The one that acknowledged a grant of the old
-///   master and the note of the new one's life is neither of the two: a master is nobody's replica,
-///   and an old master that follows the new one has ended the life that its clients know. It
-///   followed the old master first, and left it; it does not go back (that is assumed). So each
-///   grant that ever counts at the old master was acknowledged, and still earlier asked for, before
-///   the note of the new life was.
+/// - Two majorities of one group share a server: one has the grant of the old master, and the note
+///   of the new one's life. A third server followed the old master first, left it, and does not go
+///   back (that is assumed). The new master followed it until it was promoted. The old master
+///   itself follows the new one when it is none any more, and then the life is over that its
+///   clients look for behind each WAIT. In every case the grant was acknowledged, and still earlier
+///   asked for, before the note was; and whatever the old master grants after that is never
+///   acknowledged.
 /// - The quarantine begins after that, and outlasts every lease that was asked for before. When it
 ///   is over the old master has no lease left that counts, and can give none that will.
 /// - A lease that the new master knows can be renewed there during the quarantine: the renewal

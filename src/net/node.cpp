@@ -172,6 +172,17 @@ void node::on_not_found(const failure& why) noexcept {
     on_down(why);
 }
 
+void node::take_in(int descriptor) noexcept {
+    if (connection_ && connection_->descriptor() == descriptor) return connection_->take_in();
+    const bool two = replicas_ && replicas_->is_open();
+    if (two && replicas_->descriptor() == descriptor) replicas_->take_in();
+}
+
+void node::watch() {
+    if (connection_) connection_->watch();
+    if (replicas_ && replicas_->is_open()) replicas_->watch();
+}
+
 void node::stop_vouching() noexcept {
     settings_.link.what_for = purpose::lock;
     settings_.link.vouched_life.clear();

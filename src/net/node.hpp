@@ -91,19 +91,21 @@ class node final : private connection::owner,
     void expire(clock::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] clock::time_point wake_at() const HOLDFAST_LOCKED;
 
-    /// Nothing can arrive from it.
-    [[nodiscard]] bool silent() const HOLDFAST_LOCKED { return !connection_; }
-    /// As of connection. REQUIRES: not silent.
-    [[nodiscard]] int descriptor() const HOLDFAST_LOCKED { return connection_->descriptor(); }
-    void take_in() noexcept HOLDFAST_LOCKED { connection_->take_in(); }
-    void watch() HOLDFAST_LOCKED {
-        connection_->watch();
-        if (auto* const second = second_connection()) second->watch();
+    /// Calls `add(descriptor)` for all that something can arrive by: the connections to its server.
+    /// False: some of it has no descriptor, as of connection.
+    template <typename Add>
+    [[nodiscard]] bool list_sources(Add&& add) const HOLDFAST_LOCKED {
+        const bool two = replicas_ && replicas_->is_open();
+        const int own = connection_ ? connection_->descriptor() : 0;
+        const int second = two ? replicas_->descriptor() : 0;
+        if (own == -1 || second == -1) return false;
+        if (connection_) add(own);
+        if (two) add(second);
+        return true;
     }
-    /// Beside that: by which its replicas are asked; null: there is none.
-    [[nodiscard]] acknowledging* second_connection() const HOLDFAST_LOCKED {
-        return replicas_ && replicas_->is_open() ? replicas_.get() : nullptr;
-    }
+    /// Meanwhile the descriptor may be another connection's, or nobody's.
+    void take_in(int descriptor) noexcept HOLDFAST_LOCKED;
+    void watch() HOLDFAST_LOCKED;
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
     [[nodiscard]] std::string name() const HOLDFAST_LOCKED { return settings_.link.where.name(); }
@@ -135,6 +137,7 @@ class node final : private connection::owner,
 
     /// Enlisted, in the handshake or again.
     void enlisted(const core::enlistment& found, clock::time_point now) HOLDFAST_LOCKED {
+        said_.enlisted = found;
         judge_.enlisted(found, now);
         time_ = found.time;
         told_time_at_ = now;

@@ -206,29 +206,18 @@ void engine::flush() noexcept {
 bool engine::list_sources(std::vector<driver::source>& all) {
     all.clear();
     for (const auto& node : nodes_) {
-        if (node->silent()) continue;
-        if (node->descriptor() == -1) return false;
-        all.push_back({node->descriptor(), node->index()});
-        const auto* const second = node->second_connection();
-        if (second == nullptr) continue;
-        if (second->descriptor() == -1) return false;
-        all.push_back({second->descriptor(), node->index()});
+        const auto add = [&](int descriptor) { all.push_back({descriptor, node->index()}); };
+        if (!node->list_sources(add)) return false;
     }
     return true;
 }
 
-// Meanwhile the descriptor may be another connection's, or nobody's.
 void engine::take_in(const driver::source& from) noexcept {
-    auto& node = *nodes_[from.whose];
-    if (!node.silent() && node.descriptor() == from.descriptor) return node.take_in();
-    auto* const second = node.second_connection();
-    if (second != nullptr && second->descriptor() == from.descriptor) second->take_in();
+    nodes_[from.whose]->take_in(from.descriptor);
 }
 
 void engine::watch_sources() {
-    for (const auto& node : nodes_) {
-        if (!node->silent()) node->watch();
-    }
+    for (const auto& node : nodes_) node->watch();
 }
 
 void engine::fire(core::time_point now) noexcept {
