@@ -188,7 +188,7 @@ TEST_F(fail_over, an_old_master_that_is_still_followed_gives_nothing_away_with_t
 TEST_F(fail_over, an_old_master_that_is_cut_off_with_its_clients_keeps_no_lease_alive) {
     fault_proxy between(group.master().port());
     for (const std::size_t n : {1U, 2U}) group.follow_address(n, between.port());
-    ASSERT_TRUE(eventually(surely, [&] { return group.followers_of(0) == 2; }));
+    group.await_acknowledgement(0, 2);
     vouch(at(group.master()));
     client one(at(group.master()));
     const auto lease = one.acquire("k", with_ttl(short_ttl));
@@ -241,7 +241,7 @@ TEST_F(fail_over, a_master_that_was_demoted_and_promoted_again_grants_nothing_th
     group.promote(0);
     group.follow(1, 0);
     group.follow(2, 0);
-    ASSERT_EQ(group.followers_of(0), 2U);
+    group.await_acknowledgement(0, 2);
     EXPECT_FALSE(try_for(one)) << "it may have forgotten what it knew";
 }
 

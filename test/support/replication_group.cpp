@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "support/eventually.hpp"
+#include "support/raw_client.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -22,8 +23,18 @@ replication_group::replication_group(std::size_t replicas, const redis_options& 
         servers_.push_back(std::make_unique<redis_server>(prompt(how)));
     }
     for (std::size_t n = 1; n <= replicas; ++n) follow(n, 0);
-    const bool all = eventually(patience, [&] { return followers_of(0) == replicas; });
-    if (!all) throw std::runtime_error("the master has not all of its replicas");
+    await_acknowledgement(0, replicas);
+}
+
+// A replica that is said to be online may not be sent anything for up to a second more.
+void replication_group::await_acknowledgement(std::size_t by, std::size_t replicas) {
+    auto asks = raw_client::connect_tcp(server(by).port());
+    const bool all = eventually(patience, [&] {
+        (void)asks.command({"SET", "holdfast:test:acknowledged", "1", "PX", "1000"});
+        const auto count = asks.command({"WAIT", std::to_string(replicas), "100"}).integer;
+        return count >= static_cast<std::int64_t>(replicas);
+    });
+    if (!all) throw std::runtime_error("not all replicas acknowledge:\n" + server(by).log());
 }
 
 void replication_group::follow(std::size_t replica, std::size_t master) {
@@ -41,16 +52,6 @@ void replication_group::follow_address(std::size_t replica, std::uint16_t port) 
 
 void replication_group::promote(std::size_t which) {
     server(which).command({"REPLICAOF", "NO", "ONE"});
-}
-
-std::size_t replication_group::followers_of(std::size_t which) {
-    const auto said = server(which).command({"INFO", "replication"});
-    std::size_t count = 0;
-    for (auto at = said.find("state=online"); at != said.npos;
-         at = said.find("state=online", at + 1)) {
-        ++count;
-    }
-    return count;
 }
 
 }  // namespace holdfast::test

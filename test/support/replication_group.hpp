@@ -10,7 +10,7 @@
 namespace holdfast::test {
 
 /// A master and its replicas, real servers on ports that the kernel chose; server 0 is the master.
-/// All follow it when the constructor returns.
+/// All follow it, and acknowledge what it writes, when the constructor returns.
 ///
 /// Thread safety and errors: as of redis_server; also std::runtime_error where a replica does not
 /// get there.
@@ -28,8 +28,8 @@ class replication_group {
     void follow_address(std::size_t replica, std::uint16_t port);
     /// Makes it a master, followed by nobody else than before.
     void promote(std::size_t which);
-    /// How many replicas this one has that are connected.
-    [[nodiscard]] std::size_t followers_of(std::size_t which);
+    /// Waits until so many replicas acknowledge what that one writes.
+    void await_acknowledgement(std::size_t by, std::size_t replicas);
 
   private:
     std::vector<std::unique_ptr<redis_server>> servers_;
