@@ -111,11 +111,11 @@ only_server::effect only_server::run(const server_state& before, const asked& wh
     const auto script = scripts_.at(*scripts_.find(text.sha1)).handle;
     const auto owner = owner_text(what.owner);
     const auto entry = acquires || what.has_entry != 0 ? entry_text(what.owner) : std::string();
-    const std::string_view in_line = what.in_line != 0 ? "1" : "0";
     const words keys =
         acquires ? words{lock_key, queue_key, counter_key} : words{lock_key, queue_key};
-    const words arguments = acquires ? words{owner, whole_ttl, entry, in_line, "3600000", "1", "0"}
-                                     : words{owner, entry};
+    words arguments = acquires ? words{owner, whole_ttl, "3600000", "1", "0"} : words{owner};
+    if (!entry.empty()) arguments.push_back(entry);
+    if (acquires && what.in_line != 0) arguments.emplace_back("1");
     database data(before);
     const auto answer = scripts_.lua().run(script, keys, arguments, data, now);
     if (answer.is(value::kind::error)) throw std::logic_error(answer.text);

@@ -146,7 +146,7 @@ constexpr std::array<mutant, breakage_count> table{{
      "if place > 0 then extend('PEXPIRE', queue, 10000) end", ""},
     {look_stands_in_line_again, place::script, "look_stands_in_line_again",
      "each look adds another entry", "queue_acquire",
-     "ARGV[4] == '1' and redis.pcall('LPOS', queue, entry)", "false"},
+     "in_line and redis.pcall('LPOS', queue, entry)", "false"},
     {entry_stays_in_line, place::script, "entry_stays_in_line",
      "a release by who gives up does not take its entry out", "queue_release",
      "redis.pcall('LREM', KEYS[2], -1, ARGV[2] .. ARGV[1])", "0"},

@@ -110,8 +110,9 @@ class exclusive_kind final : public kind {
     void release(std::string& out, bool by_text, const claim& what) const override {
         if (what.of.queued) {
             const std::array<std::string_view, 2> both{what.of.lock, queue_of(what.of)};
+            const std::array<std::string_view, 2> said{what.owner, what.entry};
             return append_call(out, scripts::exclusive::queue_release, by_text, both,
-                               {what.owner, what.entry});
+                               texts(said).first(what.entry.empty() ? 1 : 2));
         }
         const std::array<std::string_view, 1> only{what.of.lock};
         append_call(out, scripts::exclusive::release, by_text, only, {what.owner});
@@ -144,21 +145,23 @@ class exclusive_kind final : public kind {
     }
 
   private:
+    // What says nothing is left out at the end: an argument costs the server more than a command.
     static void acquire_in_line(std::string& out, bool by_text, const claim& what,
                                 const drawing& draws) {
         const decimal life{milliseconds(what.ttl)};
-        const std::string_view in_line = what.in_line ? "1" : "0";
+        const decimal retention{milliseconds(what.retention)};
+        const decimal tokens{draws.tokens};
+        const decimal floor{draws.floor};
         const bool fenced = what.of.fenced;
         const std::array<std::string_view, 3> all{what.of.lock, queue_of(what.of),
                                                   fenced ? counter_of(what.of) : ""};
-        if (!fenced) {
-            return append_call(out, scripts::exclusive::queue_acquire, by_text, texts(all).first(2),
-                               {what.owner, life.text(), what.entry, in_line});
-        }
-        append_call(out, scripts::exclusive::queue_acquire, by_text, all,
-                    {what.owner, life.text(), what.entry, in_line,
-                     decimal{milliseconds(what.retention)}.text(), decimal{draws.tokens}.text(),
-                     decimal{draws.floor}.text()});
+        std::array<std::string_view, 7> said{what.owner, life.text(), retention.text(),
+                                             tokens.text(), floor.text()};
+        std::size_t count = fenced ? 5 : 2;
+        if (!what.entry.empty()) said[count++] = what.entry;
+        if (what.in_line) said[count++] = "1";
+        append_call(out, scripts::exclusive::queue_acquire, by_text, texts(all).first(fenced ? 3 : 2),
+                    texts(said).first(count));
     }
 };
 

@@ -15,7 +15,7 @@ std::int64_t milliseconds(core::duration value) {
 
 void append_call(std::string& out, const scripts::script& which, bool by_text,
                  std::span<const std::string_view> keys,
-                 std::initializer_list<std::string_view> arguments) {
+                 std::span<const std::string_view> arguments) {
     const resp::decimal key_count{keys.size()};
     std::array<std::string_view, 16> all{by_text ? "EVAL" : "EVALSHA",
                                          by_text ? which.text : which.sha1, key_count.text()};
@@ -23,6 +23,12 @@ void append_call(std::string& out, const scripts::script& which, bool by_text,
     auto end = std::copy(keys.begin(), keys.end(), all.begin() + 3);
     end = std::copy(arguments.begin(), arguments.end(), end);
     resp::append_command(out, {all.begin(), end});
+}
+
+void append_call(std::string& out, const scripts::script& which, bool by_text,
+                 std::span<const std::string_view> keys,
+                 std::initializer_list<std::string_view> arguments) {
+    append_call(out, which, by_text, keys, std::span(arguments.begin(), arguments.size()));
 }
 
 }  // namespace holdfast::kinds

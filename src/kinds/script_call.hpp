@@ -19,5 +19,8 @@ std::int64_t milliseconds(core::duration value);
 void append_call(std::string& out, const scripts::script& which, bool by_text,
                  std::span<const std::string_view> keys,
                  std::initializer_list<std::string_view> arguments);
+void append_call(std::string& out, const scripts::script& which, bool by_text,
+                 std::span<const std::string_view> keys,
+                 std::span<const std::string_view> arguments);
 
 }  // namespace holdfast::kinds

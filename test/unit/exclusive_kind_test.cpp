@@ -97,21 +97,21 @@ TEST(exclusive_kind, asks_one_voter_for_the_lock_or_a_place_in_line_in_one_scrip
     exclusive().acquire(out, false, waits, {.tokens = 3, .floor = 1700000000000000});
     EXPECT_EQ(out, call_of(scripts::exclusive::queue_acquire,
                            {"3", "k", "holdfast:{k}:queue", "holdfast:{k}:fence", "me", "1000",
-                            "channel 12 ", "1", "3600000", "3", "1700000000000000"}));
+                            "3600000", "3", "1700000000000000", "channel 12 ", "1"}));
 }
 
 TEST(exclusive_kind, asks_one_voter_for_no_place_where_nobody_waits_and_for_no_token_unfenced) {
     std::string out;
     exclusive().acquire(out, false, {.of = unfenced_queued_lock, .owner = "me", .ttl = 1s}, {});
     EXPECT_EQ(out, call_of(scripts::exclusive::queue_acquire,
-                           {"2", "k", "holdfast:{k}:queue", "me", "1000", "", "0"}));
+                           {"2", "k", "holdfast:{k}:queue", "me", "1000"}));
 }
 
 TEST(exclusive_kind, is_released_at_one_voter_to_the_next_or_leaves_the_line) {
     std::string releases;
     exclusive().release(releases, false, {.of = queued_lock, .owner = "me"});
     EXPECT_EQ(releases, call_of(scripts::exclusive::queue_release,
-                                {"2", "k", "holdfast:{k}:queue", "me", ""}));
+                                {"2", "k", "holdfast:{k}:queue", "me"}));
     std::string leaves;
     exclusive().release(leaves, false, {.of = queued_lock, .owner = "me", .entry = "channel 12 "});
     EXPECT_EQ(leaves, call_of(scripts::exclusive::queue_release,

@@ -82,21 +82,25 @@ std::string stub_server::queue_acquire(session& by, const words& command) {
     const auto& key = command[3];
     const auto& queue = command[4];
     const bool fenced = command[2] == "3";
-    const auto argument = [&](std::size_t n) { return command[2 + std::stoul(command[2]) + n]; };
+    const auto argument = [&](std::size_t n) {
+        const auto at = 2 + std::stoul(command[2]) + n;
+        return at < command.size() ? command[at] : std::string();
+    };
+    const auto begins = argument(fenced ? 6 : 3);
+    const bool in_line = !argument(fenced ? 7 : 4).empty();
     const auto owner = argument(1);
     auto holder = owner_of(key);
     if (!holder) holder = grant_next(by, key, queue);
     if (holder && holder != owner) {
         std::int64_t place = 0;
-        if (const auto entry = argument(3) + owner; !argument(3).empty()) {
+        if (const auto entry = begins + owner; !begins.empty()) {
             const auto all = line_of(key);
-            const auto known =
-                argument(4) == "1" ? std::find(all.begin(), all.end(), entry) : all.end();
+            const auto known = in_line ? std::find(all.begin(), all.end(), entry) : all.end();
             place = known - all.begin() + 1;
             if (known == all.end()) stand_in_line(key, entry);
             lines_[queue].until = world_.now() + line_lasts;
         }
-        const bool looks = place < 2 || argument(4) == "1";
+        const bool looks = place < 2 || in_line;
         const auto left =
             std::chrono::ceil<std::chrono::milliseconds>(find(key)->until - world_.now());
         return "*4\r\n:0\r\n" + bulk(holder->substr(0, 1024)) + integer(looks ? left.count() : -2) +
@@ -104,7 +108,7 @@ std::string stub_server::queue_acquire(session& by, const words& command) {
     }
     put(key, owner, milliseconds(argument(2)));
     changed(key, by.stream.get());
-    if (fenced) counter += std::stoull(argument(6));
+    if (fenced) counter += std::stoull(argument(4));
     return "*2\r\n:1\r\n" + integer(fenced ? static_cast<std::int64_t>(counter) : 0);
 }
 
@@ -112,7 +116,7 @@ std::string stub_server::queue_release(session& by, const words& command) {
     const auto& key = command[3];
     const auto& queue = command[4];
     const auto& owner = command[5];
-    const auto& entry = command[6];
+    const auto entry = command.size() > 6 ? command[6] : std::string();
     if (owner_of(key) != owner) {
         auto* const here = entry.empty() ? nullptr : find_line(queue);
         if (here != nullptr) std::erase(here->entries, entry + owner);
