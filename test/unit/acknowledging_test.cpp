@@ -150,6 +150,29 @@ TEST_F(acknowledging, replicas_that_never_answer_cost_no_more_than_the_time_of_a
     EXPECT_FALSE(server.owner_of("key"));
 }
 
+TEST_F(acknowledging, who_gives_up_meanwhile_leaves_no_key) {
+    silence();
+    const auto lock = start("key", true);
+    ASSERT_TRUE(server.owner_of("key"));
+    client.cancel(*lock);
+    here.settle();
+    EXPECT_TRUE(lock->done);
+    EXPECT_FALSE(server.owner_of("key"));
+    server.acknowledge(1);
+    here.settle();
+    EXPECT_FALSE(lock->made) << "too late";
+}
+
+TEST_F(acknowledging, a_client_that_is_closed_meanwhile_leaves_no_key_and_tells) {
+    silence();
+    const auto lock = start("key", true);
+    client.engine->close();
+    here.settle();
+    ASSERT_TRUE(lock->failed);
+    EXPECT_EQ(lock->failed->code, errc::closed);
+    EXPECT_FALSE(server.owner_of("key"));
+}
+
 TEST_F(acknowledging, a_write_that_was_refused_is_confirmed_by_nothing) {
     silence();
     server.acknowledge(2);
