@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string in_milliseconds(clock::duration value) {
+std::string whole_milliseconds(clock::duration value) {
     return std::to_string(std::chrono::ceil<milliseconds>(value).count());
 }
 
@@ -32,11 +32,11 @@ void acknowledgement::append(std::string& out, question what, const terms& of) {
         case question::write:
             return resp::append_command(
                 out, {"SET", of.key, "1", "PX",
-                      in_milliseconds(core::tuning::servers::acknowledged_write_lasts)});
+                      whole_milliseconds(core::tuning::servers::acknowledged_write_lasts)});
         case question::count:
             return resp::append_command(
                 out, {"WAIT", std::to_string(of.needed),
-                      in_milliseconds(std::max<clock::duration>(of.timeout, milliseconds(1)))});
+                      whole_milliseconds(std::max<clock::duration>(of.timeout, milliseconds(1)))});
         case question::life: return resp::append_command(out, {"INFO", "replication"});
     }
 }
