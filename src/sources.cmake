@@ -19,7 +19,7 @@ set(script_parts
   scripts/exclusive/draw.lua scripts/exclusive/grant_next.lua)
 
 set(net_sources
-  net/connection.cpp net/enlisting.cpp net/explain.cpp net/handshake.cpp net/node.cpp
+  net/acknowledgement.cpp net/acknowledging.cpp net/connection.cpp net/enlisting.cpp net/explain.cpp net/handshake.cpp net/node.cpp
   net/supported.cpp net/url.cpp)
 
 set(kinds_sources

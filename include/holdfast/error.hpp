@@ -12,7 +12,7 @@ namespace holdfast {
 /// that fail for different reasons are errc::unreachable together.
 enum class errc {
     unreachable = 1,  // no server, or no majority, answered in time; or granted with too little
-                      // of the ttl left
+                      // of the ttl left, or acknowledged by too few replicas
     authentication,   // user or password refused
     permission,       // the ACL forbids a command or a key that we need: doc/acl.md
     untrusted,        // the server's certificate was refused

@@ -29,5 +29,6 @@
 #include "holdfast/mutex.hpp"
 #include "holdfast/options.hpp"
 #include "holdfast/recursive_mutex.hpp"
+#include "holdfast/replicas.hpp"
 #include "holdfast/statistics.hpp"
 #include "holdfast/version.hpp"

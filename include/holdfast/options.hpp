@@ -9,6 +9,7 @@
 
 #include "holdfast/label.hpp"
 #include "holdfast/log.hpp"
+#include "holdfast/replicas.hpp"
 
 namespace holdfast {
 
@@ -20,6 +21,7 @@ inline constexpr std::chrono::hours longest_max_ttl{24};
 inline constexpr std::chrono::hours longest_time{24 * 365};
 inline constexpr std::size_t max_key_bytes = 64 * 1024;  // with the prefix: errc::invalid_key
 inline constexpr unsigned max_drift_per_mille = 100;
+inline constexpr std::size_t max_replica_acks = 100;
 
 /// Files are read when the client is made, and again before each connection if they have changed:
 /// they may be replaced at any time. While they are invalid, connecting fails with
@@ -71,10 +73,19 @@ struct options {
     /// thousandths. Up to max_drift_per_mille.
     unsigned drift_per_mille = 10;
 
-    /// Ask a server that has restarted or was flushed for no votes until every earlier lease is
-    /// over; also watch its clock for jumps. Unset: on for a quorum, off for one server, whose
-    /// restart without its data then voids T1.
+    /// Ask a server that has restarted, was flushed or was promoted for no votes until every
+    /// earlier lease is over; also watch its clock for jumps. Unset: on for a quorum, and where
+    /// replicas have to acknowledge what is granted; off for one server, whose restart without its
+    /// data then voids T1.
     std::optional<bool> restart_guard{};
+    /// So many replicas of a server have to acknowledge a grant, a renewal, a fencing token and the
+    /// beginning of a quarantine before these count: what keeps T1 and T2 across fail-overs, with
+    /// the restart guard (doc/guarantees.md). Costs a second connection to each such server, and a
+    /// round trip to its replicas, which callers share. An acquire that is not acknowledged within
+    /// node_timeout fails with errc::unreachable, and is released. Unset: a majority where the size
+    /// of the replication group is known, none at the address of a single server, where majority()
+    /// and all() are refused. Up to max_replica_acks.
+    std::optional<replicas> replica_acks{};
     /// Accept servers that may evict lock keys (any maxmemory-policy but noeviction). Voids T1.
     bool allow_eviction = false;
 

@@ -52,13 +52,15 @@ judge::standing judge::assess(const server_facts& facts, time_point now) {
 void judge::enlisted(const enlistment& found, time_point now) {
     const bool another = found.begun || found.floor != floor_;
     floor_ = found.floor;
-    if (!guards()) return;
     const auto until = now + found.quarantine;
     const bool news = another || !quarantined_until_;
-    quarantined_until_ = news ? until : std::min(*quarantined_until_, until);
-    if (flaw_ != flaw::none && flaw_ != flaw::other_max_ttl) return;
-    flaw_ = found.agreed ? flaw::none : flaw::other_max_ttl;
-    standing_ = found.agreed ? standing::fit : standing::unfit;
+    if (guards()) quarantined_until_ = news ? until : std::min(*quarantined_until_, until);
+    const bool disagreed = flaw_ == flaw::other_max_ttl || flaw_ == flaw::other_group;
+    if (flaw_ != flaw::none && !disagreed) return;
+    flaw_ = flaw::none;
+    if (guards() && !found.agreed) flaw_ = flaw::other_max_ttl;
+    if (found.group != 0) flaw_ = flaw::other_group;
+    standing_ = flaw_ == flaw::none ? standing::fit : standing::unfit;
 }
 
 std::optional<duration> judge::heartbeat(std::chrono::microseconds server, time_point sent,

@@ -27,8 +27,12 @@
 namespace holdfast::core {
 
 /// Where a server keeps the record of its life: whose it is, above which floor its fencing tokens
-/// start, when its quarantine ends, and the max_ttl that its guarded clients agreed on.
+/// start, when its quarantine ends, how many replicas had acknowledged the life by then, and the
+/// max_ttl and the size of the replication group that its clients agreed on.
 inline constexpr std::string_view record_key = "holdfast:record";
+/// What is written to ask the replicas whether they have all that came before. In a Cluster another
+/// one, in a slot of the shard.
+inline constexpr std::string_view acknowledged_key = "holdfast:ack:0";
 /// What version 0.1 keeps instead; written along for its clients until the release after this one.
 inline constexpr std::string_view life_key = "holdfast:life";
 inline constexpr std::string_view marker_key = "holdfast:node";
@@ -53,6 +57,14 @@ bool same_life(const server_facts& before, const server_facts& now);
 /// Its run_id and its replication id, to be compared as they are; empty: it does not tell.
 std::string life_of(const server_facts& facts);
 
+/// The replication group that a server is the master of, and how much of it has to know of whatever
+/// counts.
+struct replication {
+    std::size_t members = 0;  // servers, it and those that are down included; 0: not known
+    std::size_t acks = 0;     // of replicas; 0: none are asked for
+    friend bool operator==(const replication&, const replication&) = default;
+};
+
 /// What the record of a server's life says to a client that has just enlisted it.
 struct enlistment {
     duration quarantine{};    // that is left; zero: none
@@ -61,6 +73,8 @@ struct enlistment {
     std::uint64_t time = 0;   // by the server's clock, in microseconds
     bool agreed = true;       // that max_ttl is ours
     bool begun = false;       // the quarantine, just now
+    bool noted_only = false;  // no quarantine has begun: the replicas have to acknowledge the life
+    std::size_t group = 0;    // of how many servers clients agreed on; 0: that is ours, or not told
     friend bool operator==(const enlistment&, const enlistment&) = default;
 };
 
@@ -86,7 +100,7 @@ struct judge_policy {
 class judge {
   public:
     enum class standing : std::uint8_t { unjudged, fit, unfit, voided, quarantined };
-    enum class flaw : std::uint8_t { none, evicts, replica, untracked, other_max_ttl };
+    enum class flaw : std::uint8_t { none, evicts, replica, untracked, other_max_ttl, other_group };
 
     explicit judge(const judge_policy& policy) : policy_(policy), clock_(policy.clock) {}
 

@@ -132,6 +132,12 @@ inline constexpr int silence_factor = 3;
 // After this long without a word it is worth a system call to ask whether the server is there.
 inline constexpr duration idle_time = milliseconds(1);
 inline constexpr std::size_t first_buffer = std::size_t{16} * 1024;
+// Replicas get so much of the time that a server has for an answer, so that its answer, how many of
+// them have acknowledged, is there before that is over. Chosen.
+inline constexpr int acknowledged_in_quarters = 3;
+// The write that they acknowledge goes away by itself. Each time it does is another write, so not
+// at once. Chosen.
+inline constexpr duration acknowledged_write_lasts = seconds(60);
 }  // namespace servers
 
 }  // namespace holdfast::core::tuning

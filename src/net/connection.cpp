@@ -22,7 +22,9 @@ introduction introduce(const connection::settings& how) {
             .what_for = how.what_for,
             .vouched_life = how.vouched_life,
             .loads = how.loads,
-            .channel = how.channel};
+            .channel = how.channel,
+            .group = how.group,
+            .acks = how.acks};
 }
 
 bool knows_no_script(std::string_view reply) { return reply.starts_with("-NOSCRIPT"); }

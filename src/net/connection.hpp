@@ -63,6 +63,8 @@ class connection final : private transport::events {
         std::string vouched_life{};                       // as of introduction
         std::span<const scripts::script* const> loads{};  // in the handshake
         std::string channel{};                            // as of introduction
+        core::replication group{};                        // that the server is the master of
+        acknowledgement::terms acks{};                    // where the group asks for any
         clock::duration connect_timeout{};
         clock::duration silence_limit{};
     };

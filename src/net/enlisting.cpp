@@ -41,12 +41,14 @@ failure no_record() {
 }
 
 void append_enlist(std::string& out, const core::server_facts& of, enlisting how,
-                   const core::judge& by) {
+                   const core::judge& by, const core::replication& group, bool acknowledged) {
     const auto span = span_of(how, by);
     const auto max_ttl = in_milliseconds(by.max_ttl());
-    resp::append_command(out, {"EVAL", scripts::enlist.text, "4", core::record_key, core::life_key,
-                               core::marker_key, core::quarantine_key, of.run_id, of.replication_id,
-                               of.second_replication_id.empty() ? "1" : "0", span, max_ttl});
+    resp::append_command(
+        out, {"EVAL", scripts::enlist.text, "4", core::record_key, core::life_key, core::marker_key,
+              core::quarantine_key, of.run_id, of.replication_id,
+              of.second_replication_id.empty() ? "1" : "0", span, max_ttl,
+              std::to_string(group.members), std::to_string(group.acks), acknowledged ? "1" : "0"});
 }
 
 std::variant<core::enlistment, failure> read_enlist(resp::view reply) {
@@ -61,12 +63,15 @@ std::variant<core::enlistment, failure> read_enlist(resp::view reply) {
         number[n] = *value;
     }
     if (milliseconds(std::max(number[1], number[3])) > longest) return no_record();
+    const bool other_group = number[0] == 4;
     return core::enlistment{.quarantine = milliseconds(number[1]),
-                            .floor = static_cast<std::uint64_t>(number[2]),
+                            .floor = other_group ? 0 : static_cast<std::uint64_t>(number[2]),
                             .max_ttl = milliseconds(number[3]),
                             .time = static_cast<std::uint64_t>(number[4]),
                             .agreed = number[0] != 2,
-                            .begun = number[0] == 1};
+                            .begun = number[0] == 1,
+                            .noted_only = number[0] == 3,
+                            .group = other_group ? static_cast<std::size_t>(number[2]) : 0};
 }
 
 }  // namespace holdfast::net

@@ -18,9 +18,11 @@ enum class enlisting : std::uint8_t {
     vouched,    // an operator says that it has none to forget
 };
 
-/// Always by text: it is needed once in the life of a connection.
+/// Always by text: it is needed once in the life of a connection. `acknowledged`: as many replicas
+/// as `group` asks for know that this life is noted; before, no quarantine begins.
 void append_enlist(std::string& out, const core::server_facts& of, enlisting how,
-                   const core::judge& by);
+                   const core::judge& by, const core::replication& group = {},
+                   bool acknowledged = true);
 
 std::variant<core::enlistment, failure> read_enlist(resp::view reply);
 

@@ -45,6 +45,9 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
 
     /// No answer, or none in time. The request may have been carried out all the same.
     virtual void failed(tag request, const failure& why) noexcept HOLDFAST_LOCKED = 0;
+
+    /// Enough replicas know what was answered: it, or failed(), follows node::acknowledge().
+    virtual void acknowledged(tag) noexcept HOLDFAST_LOCKED {}
 };
 
 }  // namespace holdfast::net

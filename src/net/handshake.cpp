@@ -84,6 +84,7 @@ void handshake::step(resp::view reply, std::string& out) {
         case state::legacy: return on_legacy(reply, out);
         case state::facts: return on_fact(reply, out);
         case state::enlisting: return on_enlisted(reply, out);
+        case state::replicas: return on_replicas(reply, out);
         case state::done:
         case state::failed: return;
     }
@@ -129,12 +130,14 @@ void handshake::ask_facts(std::string& out) {
     asked_.clear();
     answered_ = 0;
     emptied_ = false;
+    acknowledged_ = false;
     if (!who_.client_name.empty()) {
         ask(out, question::set_name, {"CLIENT", "SETNAME", who_.client_name});
     }
     if (who_.database != 0 && !why_unsupported(result_)) {
         ask(out, question::select, {"SELECT", resp::decimal{who_.database}.text()});
     }
+    if (who_.what_for == purpose::acknowledge) return ask(out, question::info, {"INFO"});
     if (result_.protocol == 3) {
         ask(out, question::tracking, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
         // With RESP2 the connection would be good for nothing else.
@@ -183,16 +186,37 @@ void handshake::ask_enlist(std::string& out) {
     if (refuse_unsupported()) return;
     const auto facts = result_.facts();
     const bool guards = who_.policy.restart_guard && who_.what_for != purpose::look;
-    if (facts.run_id.empty() && guards) {
-        return fail(
-            {errc::permission, "the restart guard needs INFO, which the ACL refuses", true});
+    if (facts.run_id.empty() && (guards || who_.group.acks > 0)) {
+        const std::string what = guards ? "the restart guard needs" : "replica_acks need";
+        return fail({errc::permission, what + " INFO, which the ACL refuses", true});
     }
     const auto& vouched = who_.vouched_life;
     if (!vouched.empty() && core::life_of(facts) != vouched) return fail(another_life());
-    const bool votes = !facts.run_id.empty() && !facts.is_replica && who_.what_for != purpose::look;
+    const bool votes = !facts.run_id.empty() && !facts.is_replica && !only_reads();
     state_ = votes ? state::enlisting : state::done;
     if (!votes) return;
-    append_enlist(out, facts, as_whom(), core::judge(who_.policy));
+    append_enlist(out, facts, as_whom(), core::judge(who_.policy), who_.group, acknowledged_);
+}
+
+// A quarantine has to outlast all that an earlier master gave away, and that one may go on for as
+// long as enough of its replicas follow it: those that acknowledge this life do so no longer. So it
+// counts from then. On this connection, which nobody uses yet: WAIT keeps nobody waiting.
+void handshake::ask_replicas(std::string& out) {
+    state_ = state::replicas;
+    answered_ = 0;
+    replicas_ = {};
+    for (const auto what : acknowledgement::all) acknowledgement::append(out, what, who_.acks);
+}
+
+void handshake::on_replicas(resp::view reply, std::string& out) {
+    replicas_.hear(acknowledgement::all[answered_++], reply);
+    if (answered_ < acknowledgement::all.size()) return;
+    if (emptied_) return ask_facts(out);
+    if (auto why = replicas_.why_not(who_.acks, result_.facts(), "enlisted")) {
+        return fail(std::move(*why));
+    }
+    acknowledged_ = true;
+    ask_enlist(out);
 }
 
 failure another_life() {
@@ -211,6 +235,11 @@ enlisting handshake::as_whom() const {
 void handshake::on_enlisted(resp::view reply, std::string& out) {
     if (emptied_) return ask_facts(out);
     auto found = read_enlist(reply);
+    const auto* const record = std::get_if<core::enlistment>(&found);
+    if (record != nullptr && record->noted_only) {
+        const bool asked_for = who_.group.acks > 0 && !acknowledged_;
+        return asked_for ? ask_replicas(out) : fail(no_record());
+    }
     if (auto* why = std::get_if<failure>(&found)) {
         const bool kept_from_us = why->code == errc::permission && !who_.policy.restart_guard;
         if (!kept_from_us) return fail(std::move(*why));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/judge.hpp"
+#include "net/acknowledgement.hpp"
 #include "net/endpoint.hpp"
 #include "net/enlisting.hpp"
 #include "net/failure.hpp"
@@ -47,8 +48,9 @@ struct greeting {
 /// What a connection is made for.
 enum class purpose : std::uint8_t {
     lock,
-    look,   // to examine the server, whatever it is: it is not enlisted, and none is refused
-    vouch,  // to lock, and an operator says that the server has no locks to forget
+    look,         // to examine the server, whatever it is: it is not enlisted, and none is refused
+    vouch,        // to lock, and an operator says that the server has no locks to forget
+    acknowledge,  // to ask its replicas, beside a connection that locks: see net::acknowledging
 };
 
 struct introduction {
@@ -61,6 +63,8 @@ struct introduction {
     std::string vouched_life{};  // as of core::life_of; empty: whichever it lives
     std::span<const scripts::script* const> loads{};  // so that they can be called by digest
     std::string channel{};  // by which we can be called; empty: none is needed
+    core::replication group{};
+    acknowledgement::terms acks{};  // where the group asks for any
 };
 
 /// Why a server is not vouched for that lives another life than was meant.
@@ -76,12 +80,14 @@ failure another_life();
 ///              TRACKING, SUBSCRIBE, INFO, SCRIPT LOAD: INFO is refused and nothing is guarded,
 ///              one write                               and for who only looks
 ///   enlisting  the enlist script                       done: no vote was asked for before it;
-///                                                      facts where it was emptied meanwhile
+///                                                      facts where it was emptied meanwhile;
+///                                                      replicas where they have to know first
+///   replicas   as of acknowledgement                   enlisting, which begins the quarantine
 ///   done       -
 ///   failed     why() says what was wrong
 class handshake {
   public:
-    enum class state : std::uint8_t { hello, legacy, facts, enlisting, done, failed };
+    enum class state : std::uint8_t { hello, legacy, facts, enlisting, replicas, done, failed };
 
     explicit handshake(introduction who) : who_(std::move(who)) {}
 
@@ -107,12 +113,17 @@ class handshake {
     void on_legacy(resp::view reply, std::string& out);
     void on_fact(resp::view reply, std::string& out);
     void on_enlisted(resp::view reply, std::string& out);
+    void on_replicas(resp::view reply, std::string& out);
     void ask_legacy(std::string& out);
     /// Fails, and returns true, where the server is of a kind that cannot keep locks.
     [[nodiscard]] bool refuse_unsupported();
     void ask_facts(std::string& out);
     [[nodiscard]] enlisting as_whom() const;
     void ask_enlist(std::string& out);
+    void ask_replicas(std::string& out);
+    [[nodiscard]] bool only_reads() const {
+        return who_.what_for == purpose::look || who_.what_for == purpose::acknowledge;
+    }
     void ask(std::string& out, question what, std::initializer_list<std::string_view> command);
     void fail(failure why);
 
@@ -122,7 +133,9 @@ class handshake {
     greeting result_;
     std::vector<question> asked_;
     std::size_t answered_ = 0;
-    bool emptied_ = false;  // since the facts were asked for
+    acknowledgement replicas_;
+    bool acknowledged_ = false;  // the replicas know that this life is noted
+    bool emptied_ = false;       // since the facts were asked for
 };
 
 }  // namespace holdfast::net

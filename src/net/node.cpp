@@ -10,6 +10,24 @@ namespace holdfast::net {
 
 using namespace core::tuning::servers;
 
+namespace {
+
+failure unknown_group() noexcept {
+    auto why =
+        no_answer("replica_acks asks for a part of its replication group, whose size is not known");
+    why.code = errc::invalid_option;
+    why.hopeless = true;
+    return why;
+}
+
+failure two_servers() noexcept {
+    auto why = no_answer("two connections to it lead to two servers, or to two lives of one");
+    why.code = errc::unsafe_server;
+    return why;
+}
+
+}  // namespace
+
 node::node(network& through, base::client_mutex& guard, settings how, listener& whom)
     : network_(through),
       guard_(guard),
@@ -49,6 +67,7 @@ void node::accept(waiting& asked, clock::time_point now) {
 // Nobody reads an idle connection, so nobody saw it go. No request has failed: connect at once.
 void node::notice_hang_up(clock::time_point now) {
     connection_->notice_hang_up(now);
+    if (replicas_) replicas_->notice_hang_up(now);
     if (state_ == state::out) connect(now, state::connecting);
 }
 
@@ -77,6 +96,12 @@ void node::transmit(waiting& request, clock::time_point now) {
 
 void node::flush() noexcept {
     if (connection_) connection_->flush();
+    if (replicas_) replicas_->flush();
+}
+
+void node::acknowledge(boost::intrusive_ptr<exchange> who, exchange::tag request) {
+    if (state_ == state::ready) return replicas_->request(std::move(who), request);
+    who->failed(request, last_failure_);
 }
 
 void node::expire(clock::time_point now) noexcept {
@@ -89,6 +114,7 @@ void node::expire(clock::time_point now) noexcept {
         on_down(no_answer("no address in time"));
     }
     if (connection_) connection_->expire(now);
+    if (replicas_) replicas_->expire(now);
     expire_waiting(now);
 }
 
@@ -97,6 +123,7 @@ clock::time_point node::wake_at() const {
     if (state_ == state::out) earliest = retry_at_;
     if (resolving_) earliest = resolved_by();
     if (connection_) earliest = connection_->wake_at();
+    if (replicas_) earliest = std::min(earliest, replicas_->wake_at());
     for (const auto& request : waiting_) earliest = std::min(earliest, request.deadline);
     return earliest;
 }
@@ -114,22 +141,46 @@ void node::stop_resolving() noexcept {
     if (std::exchange(resolving_, false)) settings_.resolves->withdraw();
 }
 
-void node::on_found(const endpoint& where) noexcept {
+void node::on_found(const location& found) noexcept {
     resolving_ = false;
+    const auto needed = acks_needed(settings_.replica_acks, found.members);
+    if (!needed) return on_down(unknown_group());
+    settings_.link.group = {.members = found.members, .acks = *needed};
+    settings_.link.acks.needed = *needed;
     try {
-        if (where != settings_.link.where) settings_.link.where = where;
-        connection_ =
-            std::make_unique<connection>(network_, guard_, settings_.link,
-                                         static_cast<connection::owner&>(*this), connecting_since_);
+        open(found.where);
     } catch (...) {
         return on_down(current_failure());
     }
     listener_.on_change(*this);
 }
 
+void node::open(const endpoint& where) {
+    auto& link = settings_.link;
+    if (where != link.where) link.where = where;
+    if (acknowledges() && !replicas_) {
+        replicas_ = std::make_unique<acknowledging>(network_, guard_,
+                                                    static_cast<acknowledging::listener&>(*this));
+    }
+    connection_ = std::make_unique<connection>(
+        network_, guard_, link, static_cast<connection::owner&>(*this), connecting_since_);
+    if (acknowledges()) replicas_->open(link, settings_.answer_within, connecting_since_);
+}
+
 void node::on_not_found(const failure& why) noexcept {
     resolving_ = false;
     on_down(why);
+}
+
+void node::take_in(int descriptor) noexcept {
+    if (connection_ && connection_->descriptor() == descriptor) return connection_->take_in();
+    const bool two = replicas_ && replicas_->is_open();
+    if (two && replicas_->descriptor() == descriptor) replicas_->take_in();
+}
+
+void node::watch() {
+    if (connection_) connection_->watch();
+    if (replicas_ && replicas_->is_open()) replicas_->watch();
 }
 
 void node::stop_vouching() noexcept {
@@ -146,15 +197,40 @@ void node::vouch(std::string life, clock::time_point now) {
 }
 
 void node::on_ready(const greeting& said) {
+    said_ = said;
+    facts_ = said.facts();
+    if (!acknowledges() || replicas_->ready()) begin();
+}
+
+void node::on_second_ready() {
+    if (connection_->ready()) begin();
+}
+
+// Whatever one of them is told, the other says nothing of it.
+void node::on_second_down(const failure& why) noexcept {
+    if (connection_) connection_->hang_up(why);
+}
+
+void node::on_another_life(const failure& why) noexcept {
+    if (connection_) start_over(why);
+}
+
+// Which of them looked first is not known. That both lead to one server has to be seen once; in
+// which life that is, is asked anew behind every WAIT.
+void node::begin() {
+    if (acknowledges()) {
+        const auto& second = replicas_->facts();
+        const bool one_server =
+            facts_.run_id == second.run_id && facts_.is_replica == second.is_replica;
+        if (!one_server) return start_over(two_servers());
+    }
     const auto now = network_.now();
     state_ = state::ready;
     tried_ = true;
     delay_.reset();
-    said_ = said;
-    facts_ = said.facts();
     assessed_at_ = now;
     judge_.assess(facts_, now);
-    if (said.enlisted) enlisted(*said.enlisted, now);
+    if (said_.enlisted) enlisted(*said_.enlisted, now);
     listener_.on_ready(*this);
     // Not transmit(): what is sent first may find that the connection has broken again. The rest
     // then waits for the next one, or fails, like what comes later.
@@ -181,9 +257,12 @@ void node::on_down(const failure& why) noexcept {
     retry_at_ = network_.now() + delay_.next(listener_.chance());
     judge_.disconnected();
     retire(std::move(connection_));
+    const auto waited = std::exchange(waiting_, {});
+    auto unacknowledged = stop_acknowledging();
     listener_.on_change(*this);
     listener_.on_down(*this, why);
-    fail_waiting(why);
+    acknowledging::fail(std::move(unacknowledged), why);
+    fail_all(waited, why);
 }
 
 void node::on_push(resp::view message) { listener_.on_push(*this, message); }
@@ -194,10 +273,8 @@ void node::retire(std::unique_ptr<connection> last) noexcept {
     retired_ = std::move(last);
 }
 
-void node::fail_waiting(const failure& why) noexcept {
-    for (const auto& request : std::exchange(waiting_, {})) {
-        request.who->failed(request.request, why);
-    }
+void node::fail_all(const std::vector<waiting>& whom, const failure& why) noexcept {
+    for (const auto& request : whom) request.who->failed(request.request, why);
 }
 
 // Whoever is told may ask again, and then stands at the end.
@@ -239,6 +316,13 @@ std::optional<failure> node::why_no_vote(const exchange& who, exchange::tag requ
 }
 
 failure node::disagreement(const core::enlistment& found) const {
+    if (found.group != 0) {
+        return {errc::unsafe_server,
+                "its clients agreed on a replication group of " + std::to_string(found.group) +
+                    " servers, and this one finds " + std::to_string(settings_.link.group.members) +
+                    "; if that is right, 'holdfast enlist --fresh' notes it",
+                true};
+    }
     return {errc::other_max_ttl,
             "its clients agreed on a max_ttl of " + format_duration(found.max_ttl) +
                 ", and this one has " + format_duration(judge_.max_ttl()),
@@ -256,6 +340,7 @@ failure node::why_unfit() const {
                     "does not tell when it is emptied (CLIENT TRACKING with RESP3), which the "
                     "restart guard needs",
                     true};
+        case flaw::other_group:
         case flaw::other_max_ttl: return disagreement(*said_.enlisted);
         case flaw::evicts:
         case flaw::none: break;
@@ -271,13 +356,17 @@ void node::close(const failure& why) noexcept {
     auto last = std::move(connection_);
     state_ = state::closed;
     last_failure_ = copy_of(why);
+    const auto waited = std::exchange(waiting_, {});
+    auto unacknowledged = stop_acknowledging();
     if (last) last->fail_all(why);
     retire(std::move(last));
-    fail_waiting(why);
+    acknowledging::fail(std::move(unacknowledged), why);
+    fail_all(waited, why);
 }
 
 void node::abandon() noexcept {
     if (connection_) connection_->abandon();
+    if (replicas_) replicas_->abandon();
 }
 
 }  // namespace holdfast::net

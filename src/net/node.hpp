@@ -9,6 +9,7 @@
 #include "base/locks.hpp"
 #include "core/backoff.hpp"
 #include "core/judge.hpp"
+#include "net/acknowledging.hpp"
 #include "net/connection.hpp"
 #include "net/resolver.hpp"
 
@@ -27,10 +28,13 @@ namespace holdfast::net {
 ///   out          failed, waiting to try again          fails at once; a patient node tries now
 ///
 /// To connect is to ask the resolver where the server is, and then to open a connection, together
-/// within connect_timeout. Patient is the node of a client that has no other: there is nobody else
-/// to ask.
-/// Everything is called with the client's lock held.
-class node final : private connection::owner, private resolver::asker {
+/// within connect_timeout. Where replicas have to acknowledge what counts, that is two connections,
+/// which live and die together: ready means that both are, and show the same life. Patient is the
+/// node of a client that has no other: there is nobody else to ask. Everything is called with the
+/// client's lock held.
+class node final : private connection::owner,
+                   private resolver::asker,
+                   private acknowledging::listener {
   public:
     class listener {
       public:
@@ -52,7 +56,9 @@ class node final : private connection::owner, private resolver::asker {
         std::size_t index = 0;
         connection::settings link;
         bool patient = true;
-        std::shared_ptr<resolver> resolves{};  // null: link.where is the address for ever
+        std::shared_ptr<resolver> resolves{};    // null: link.where is the address for ever
+        std::optional<replicas> replica_acks{};  // as of acks_needed()
+        clock::duration answer_within{};         // of one that asks the replicas
     };
 
     /// Throws as network::prepare() does.
@@ -64,6 +70,18 @@ class node final : private connection::owner, private resolver::asker {
               clock::time_point now) noexcept HOLDFAST_LOCKED;
     void flush() noexcept HOLDFAST_LOCKED;
 
+    /// Whether its answers count only when its replicas have acknowledged them.
+    [[nodiscard]] bool acknowledges() const HOLDFAST_LOCKED {
+        return settings_.link.group.acks > 0;
+    }
+    /// `who` has been answered just now: exactly one of acknowledged() and failed() follows, unless
+    /// this throws. REQUIRES: acknowledges().
+    void acknowledge(boost::intrusive_ptr<exchange> who, exchange::tag request) HOLDFAST_LOCKED;
+    /// The group as it was when it was last connected to.
+    [[nodiscard]] const core::replication& group() const HOLDFAST_LOCKED {
+        return settings_.link.group;
+    }
+
     /// Connects, if it was never used.
     void call(clock::time_point now) HOLDFAST_LOCKED {
         if (state_ == state::idle) connect(now, state::connecting);
@@ -73,12 +91,21 @@ class node final : private connection::owner, private resolver::asker {
     void expire(clock::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] clock::time_point wake_at() const HOLDFAST_LOCKED;
 
-    /// Nothing can arrive from it.
-    [[nodiscard]] bool silent() const HOLDFAST_LOCKED { return !connection_; }
-    /// As of connection. REQUIRES: not silent.
-    [[nodiscard]] int descriptor() const HOLDFAST_LOCKED { return connection_->descriptor(); }
-    void take_in() noexcept HOLDFAST_LOCKED { connection_->take_in(); }
-    void watch() HOLDFAST_LOCKED { connection_->watch(); }
+    /// Calls `add(descriptor)` for all that something can arrive by: the connections to its server.
+    /// False: some of it has no descriptor, as of connection.
+    template <typename Add>
+    [[nodiscard]] bool list_sources(Add&& add) const HOLDFAST_LOCKED {
+        const bool two = replicas_ && replicas_->is_open();
+        const int own = connection_ ? connection_->descriptor() : 0;
+        const int second = two ? replicas_->descriptor() : 0;
+        if (own == -1 || second == -1) return false;
+        if (connection_) add(own);
+        if (two) add(second);
+        return true;
+    }
+    /// Meanwhile the descriptor may be another connection's, or nobody's.
+    void take_in(int descriptor) noexcept HOLDFAST_LOCKED;
+    void watch() HOLDFAST_LOCKED;
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
     [[nodiscard]] std::string name() const HOLDFAST_LOCKED { return settings_.link.where.name(); }
@@ -110,6 +137,7 @@ class node final : private connection::owner, private resolver::asker {
 
     /// Enlisted, in the handshake or again.
     void enlisted(const core::enlistment& found, clock::time_point now) HOLDFAST_LOCKED {
+        said_.enlisted = found;
         judge_.enlisted(found, now);
         time_ = found.time;
         told_time_at_ = now;
@@ -118,7 +146,8 @@ class node final : private connection::owner, private resolver::asker {
     /// Microseconds of its clock, as far as it was told; 0: it was not. For people to read.
     [[nodiscard]] std::uint64_t time_at(clock::time_point now) const HOLDFAST_LOCKED;
 
-    /// Why its votes cannot be asked for where other clients agreed on another max_ttl.
+    /// Why its votes cannot be asked for where other clients agreed on another max_ttl, or on
+    /// another size of the group.
     [[nodiscard]] failure disagreement(const core::enlistment& found) const HOLDFAST_LOCKED;
 
     /// From now on connecting vouches for the server: what it has in place of a record does not
@@ -155,13 +184,24 @@ class node final : private connection::owner, private resolver::asker {
         return why_no_vote(who, request, network_.now());
     }
     void on_blocked() override HOLDFAST_LOCKED { listener_.on_change(*this); }
-    void on_found(const endpoint& where) noexcept override HOLDFAST_LOCKED;
+    void on_found(const location& found) noexcept override HOLDFAST_LOCKED;
     void on_not_found(const failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_second_ready() override HOLDFAST_LOCKED;
+    void on_second_down(const failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_another_life(const failure& why) noexcept override HOLDFAST_LOCKED;
+    [[nodiscard]] const core::server_facts& life() const override HOLDFAST_LOCKED { return facts_; }
+    void on_second_blocked() override HOLDFAST_LOCKED { listener_.on_change(*this); }
 
     void connect(clock::time_point now, state as) noexcept HOLDFAST_LOCKED;
+    void open(const endpoint& where) HOLDFAST_LOCKED;
+    void begin() HOLDFAST_LOCKED;
     void accept(waiting& request, clock::time_point now) HOLDFAST_LOCKED;
     void transmit(waiting& request, clock::time_point now) HOLDFAST_LOCKED;
-    void fail_waiting(const failure& why) noexcept HOLDFAST_LOCKED;
+    static void fail_all(const std::vector<waiting>& whom,
+                         const failure& why) noexcept HOLDFAST_LOCKED;
+    [[nodiscard]] acknowledging::remains stop_acknowledging() noexcept HOLDFAST_LOCKED {
+        return replicas_ ? replicas_->close() : acknowledging::remains{};
+    }
     void expire_waiting(clock::time_point now) noexcept HOLDFAST_LOCKED;
     void retire(std::unique_ptr<connection> last) noexcept HOLDFAST_LOCKED;
     void stop_resolving() noexcept HOLDFAST_LOCKED;
@@ -186,7 +226,8 @@ class node final : private connection::owner, private resolver::asker {
     bool resolving_ = false;
     clock::time_point connecting_since_{};
     std::unique_ptr<connection> connection_;
-    std::unique_ptr<connection> retired_;  // and those before it, until nobody is inside them
+    std::unique_ptr<connection> retired_;      // and those before it, until nobody is inside them
+    std::unique_ptr<acknowledging> replicas_;  // made when first needed
     std::vector<waiting> waiting_;
     core::backoff delay_;
     clock::time_point retry_at_{};

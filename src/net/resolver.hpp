@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include "base/locks.hpp"
@@ -7,6 +8,12 @@
 #include "net/failure.hpp"
 
 namespace holdfast::net {
+
+/// Where a node's server was found.
+struct location {
+    endpoint where;
+    std::size_t members = 0;  // of its replication group, those that are down included; 0: unknown
+};
 
 /// Knows where the server is that a node stands for. Asked before every connect: it may have moved,
 /// and whoever is to be asked for that may be a server, too.
@@ -17,7 +24,7 @@ class resolver {
     class asker {
       public:
         /// It differs from what the node was made with in host and port alone.
-        virtual void on_found(const endpoint& where) noexcept HOLDFAST_LOCKED = 0;
+        virtual void on_found(const location& found) noexcept HOLDFAST_LOCKED = 0;
         virtual void on_not_found(const failure& why) noexcept HOLDFAST_LOCKED = 0;
 
       protected:
@@ -37,13 +44,13 @@ class resolver {
 /// One address for ever.
 class fixed_address final : public resolver {
   public:
-    explicit fixed_address(endpoint where) : where_(std::move(where)) {}
+    explicit fixed_address(endpoint where) : found_{std::move(where)} {}
 
-    void ask(asker& who) noexcept override HOLDFAST_LOCKED { who.on_found(where_); }
+    void ask(asker& who) noexcept override HOLDFAST_LOCKED { who.on_found(found_); }
     void withdraw() noexcept override HOLDFAST_LOCKED {}
 
   private:
-    endpoint where_;
+    location found_;
 };
 
 }  // namespace holdfast::net

@@ -254,14 +254,19 @@ milliseconds enlist_one(runtime::engine& engine, core::node_index whom,
     const auto answer =
         runtime::query::run_on(engine, lock, whom, [&](std::string& out, bool) HOLDFAST_LOCKED {
             const auto how = meant() ? net::enlisting::vouched : net::enlisting::guarded;
-            net::append_enlist(out, node.facts(), how, node.judge());
+            // Who has no guard has not had its replicas acknowledge the life that it found.
+            net::append_enlist(out, node.facts(), how, node.judge(), node.group(),
+                               node.judge().guards());
         });
     if (const auto* why = std::get_if<net::failure>(&answer)) runtime::raise(*why);
     if (for_whom && !meant()) runtime::raise(net::another_life());
     const auto found = net::read_enlist(resp::view(std::get<std::string>(answer)));
     if (const auto* why = std::get_if<net::failure>(&found)) runtime::raise(*why);
     const auto& record = std::get<core::enlistment>(found);
-    if (!record.agreed) runtime::raise(node.disagreement(record));
+    if (!record.agreed || record.group != 0) runtime::raise(node.disagreement(record));
+    if (record.noted_only) {
+        runtime::refuse(errc::invalid_option, "with replica_acks it takes the restart guard");
+    }
     node.enlisted(record, engine.now());
     return std::chrono::ceil<milliseconds>(record.quarantine);
 }

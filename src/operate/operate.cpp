@@ -281,14 +281,16 @@ bool is_ours(runtime::engine& engine, const std::string& name) {
     runtime::raise(engine.named(node, why));
 }
 
-/// Throws where other clients agreed on another max_ttl: a longer ttl than theirs would outlast the
-/// quarantine of a server that forgot.
+/// Throws where other clients agreed on another max_ttl, or on another replication group: a longer
+/// ttl than theirs would outlast the quarantine of a server that forgot.
 void require_agreement(runtime::engine& engine, const runtime::electorate& whom) {
     require_majority(engine, whom, ask(engine, whom, {"PING"}));
     const auto lock = engine.lock();
     for (const auto which : whom.nodes()) {
         auto& node = engine.node(which);
-        const bool differs = node.judge().reason() == core::judge::flaw::other_max_ttl;
+        const auto why = node.judge().reason();
+        const bool differs =
+            why == core::judge::flaw::other_max_ttl || why == core::judge::flaw::other_group;
         if (!node.ready() || !differs) continue;
         runtime::raise(engine.named(which, node.disagreement(*node.said().enlisted)));
     }
@@ -406,7 +408,7 @@ bool done_for_owner(client& through, const runtime::plan& what,
     auto& engine = engine_of(through);
     auto lock = engine.lock();
     const auto whom = engine.voters_of(what.keys.lock);
-    const auto all = runtime::query::run(engine, whom, lock, request);
+    const auto all = runtime::query::run_acknowledged(engine, whom, lock, request);
     lock.unlock();
     const runtime::tally said(whom, all, [&](resp::view reply) {
         return runtime::opinion_of(what.kind->read_ownership(reply));

@@ -40,6 +40,12 @@ bool is_refused_in_script(interview& with, const command& probe) HOLDFAST_LOCKED
 // NX with XX is an error, after the ACL has been asked.
 command harmless_set(const std::string& key) { return {"SET", key, "1", "NX", "XX"}; }
 
+/// Whether the client has asked for replicas that acknowledge.
+bool acknowledged(interview& with) {
+    const auto& wanted = with.engine().settings().replica_acks;
+    return wanted && *wanted != replicas::none();
+}
+
 std::vector<right> rights_to_lock(const std::string& key, bool guarded) {
     std::vector<right> all = {{{"EVAL", "return 1", "0"}, "+eval"},
                               {{"EVALSHA", std::string(40, '0'), "0"}, "+evalsha"},
@@ -174,6 +180,7 @@ lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
         if (!may_use(with, key)) note(found.to_lock, ours);
     }
     find_commands(with, rights_to_lock(lock.lock, guarded), found.to_lock);
+    if (acknowledged(with)) find_commands(with, {{{"WAIT", "0", "1"}, "+wait"}}, found.to_lock);
     find_commands(with, further_rights(lock.lock), found.further);
     if (with.engine().node_count() == 1) {
         find_commands(with, rights_to_see_the_queue(lock.lock), found.further);

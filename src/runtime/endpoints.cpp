@@ -41,9 +41,9 @@ constexpr std::array<switch_parameter, 3> switch_parameters{
      {"allow_eviction", [](options& into, bool on) { into.allow_eviction = on; }},
      {"spin", [](options& into, bool on) { into.spin = on; }}}};
 
-constexpr std::array<std::string_view, 9> known_parameters{
+constexpr std::array<std::string_view, 10> known_parameters{
     "node_timeout",  "connect_timeout", "patience", "max_ttl", "guard_time",
-    "restart_guard", "allow_eviction",  "spin",     "drift"};
+    "restart_guard", "allow_eviction",  "spin",     "drift",   "replica_acks"};
 
 milliseconds read_duration(const std::string& name, const std::string& value) {
     const auto read = parse_duration(value);
@@ -71,6 +71,20 @@ unsigned read_drift(const std::string& value) {
     return per_mille;
 }
 
+replicas read_replica_acks(const std::string& value) {
+    if (value == "majority") return replicas::majority();
+    if (value == "all") return replicas::all();
+    if (value == "none") return replicas::none();
+    std::size_t count = 0;
+    const auto* const end = value.data() + value.size();
+    const auto [stopped, error] = std::from_chars(value.data(), end, count);
+    if (value.empty() || error != std::errc{} || stopped != end) {
+        refuse(errc::invalid_url,
+               "the parameter replica_acks is majority, all, none, or a number of replicas");
+    }
+    return replicas::exactly(count);
+}
+
 void take_over(const parameters& given, options& settings) {
     for (const auto& [name, where] : duration_parameters) {
         const auto found = given.find(std::string(name));
@@ -82,6 +96,9 @@ void take_over(const parameters& given, options& settings) {
     }
     if (const auto drift = given.find("drift"); drift != given.end()) {
         settings.drift_per_mille = read_drift(drift->second);
+    }
+    if (const auto acks = given.find("replica_acks"); acks != given.end()) {
+        settings.replica_acks = read_replica_acks(acks->second);
     }
 }
 
@@ -136,12 +153,23 @@ void check_distinct(const std::vector<net::endpoint>& endpoints) {
     }
 }
 
+// The address of a single server does not tell how many there are beside it.
+void check_acknowledgement(const options& settings) {
+    if (!settings.replica_acks || !settings.replica_acks->needs_group()) return;
+    refuse(
+        errc::invalid_option,
+        "a majority of the replicas, or all of them, can be asked for only where the size of the "
+        "group is known, and the address of a single server does not tell it; give the number "
+        "of replicas that have to acknowledge, as replica_acks=1");
+}
+
 void fill_in(options& settings) {
     const bool quorum = settings.urls.size() > 1;
     if (settings.node_timeout == milliseconds(0)) {
         settings.node_timeout = quorum ? milliseconds(200) : milliseconds(1000);
     }
-    if (!settings.restart_guard) settings.restart_guard = quorum;
+    const bool acknowledged = settings.replica_acks.value_or(replicas::none()) != replicas::none();
+    if (!settings.restart_guard) settings.restart_guard = quorum || acknowledged;
 }
 
 }  // namespace
@@ -160,6 +188,7 @@ resolved resolve(options given) {
     check_distinct(result.endpoints);
     take_over(all, given);
     check(given);
+    check_acknowledgement(given);
     fill_in(given);
     result.settings = std::move(given);
     return result;

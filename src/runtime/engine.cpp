@@ -69,9 +69,15 @@ void engine::make_node(const net::endpoint& where, bool patient, net::purpose wh
                  .loads = kinds::scripts_to_load(patient ? kinds::topology::one_voter
                                                          : kinds::topology::quorum),
                  .channel = channel_,
+                 .acks = {.timeout =
+                              std::min<core::duration>(node_timeout_, settings_.connect_timeout) /
+                              4 * core::tuning::servers::acknowledged_in_quarters,
+                          .key = std::string(core::acknowledged_key)},
                  .connect_timeout = settings_.connect_timeout,
                  .silence_limit = node_timeout_ * core::tuning::servers::silence_factor},
-        .patient = patient};
+        .patient = patient,
+        .replica_acks = what_for == net::purpose::look ? replicas::none() : settings_.replica_acks,
+        .answer_within = node_timeout_};
     nodes_.push_back(std::make_unique<net::node>(*environment_, guard_, std::move(how),
                                                  static_cast<net::node::listener&>(*this)));
 }
@@ -200,23 +206,18 @@ void engine::flush() noexcept {
 bool engine::list_sources(std::vector<driver::source>& all) {
     all.clear();
     for (const auto& node : nodes_) {
-        if (node->silent()) continue;
-        if (node->descriptor() == -1) return false;
-        all.push_back({node->descriptor(), node->index()});
+        const auto add = [&](int descriptor) { all.push_back({descriptor, node->index()}); };
+        if (!node->list_sources(add)) return false;
     }
     return true;
 }
 
-// Meanwhile the descriptor may be another connection's, or nobody's.
 void engine::take_in(const driver::source& from) noexcept {
-    auto& node = *nodes_[from.whose];
-    if (!node.silent() && node.descriptor() == from.descriptor) node.take_in();
+    nodes_[from.whose]->take_in(from.descriptor);
 }
 
 void engine::watch_sources() {
-    for (const auto& node : nodes_) {
-        if (!node->silent()) node->watch();
-    }
+    for (const auto& node : nodes_) node->watch();
 }
 
 void engine::fire(core::time_point now) noexcept {

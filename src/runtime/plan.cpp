@@ -141,6 +141,8 @@ void check(const options& client) {
     require(client.guard_time >= milliseconds(0), "guard_time must not be negative");
     require(client.drift_per_mille <= max_drift_per_mille,
             "drift_per_mille must be at most " + std::to_string(max_drift_per_mille));
+    require(!client.replica_acks || client.replica_acks->count() <= max_replica_acks,
+            "replica_acks must be at most " + std::to_string(max_replica_acks));
     check_label(client.label.size());
     check_name(client.client_name);
 }

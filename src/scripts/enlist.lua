@@ -3,13 +3,17 @@
 -- and guarded clients ask for no vote until the last lock that may be forgotten would have ended.
 --
 -- KEYS[1] record: run, replication, floor (when the life was first noted, in microseconds); with a
---         guard: until (when the quarantine ends), max_ttl
+--         guard: until (when the quarantine ends), max_ttl; with replicas that acknowledge: acks (how
+--         many had acknowledged this life when the quarantine began), group (of how many servers)
 -- KEYS[2] life   KEYS[3] marker   KEYS[4] quarantine: the same for clients of version 0.1, which know
 --         no record. KEYS[4] may be longer than ours, where they agreed on a longer ttl
 -- ARGV[1] run_id   ARGV[2] replication id   ARGV[3] '1': there is no second replication id, so a
 --         first one that is new came with the first replica, in the same life
 -- ARGV[4] quarantine in ms; '': this client has no guard; '0': an operator vouches for the server
 -- ARGV[5] max_ttl in ms
+-- ARGV[6] how many servers the replication group has, ARGV[7] how many replicas have to acknowledge what
+--         counts, ARGV[8] '1': they have acknowledged that this life is noted. '0', or left out: not
+--         known, none, not yet
 --
 -- All with the server's time in microseconds at the end:
 -- {0, left, floor, max_ttl, time}   the life is known; `left` ms of quarantine (0: none). No token below
@@ -17,6 +21,9 @@
 -- {1, left, floor, max_ttl, time}   a quarantine has begun: the life is new, or no guard was asked for so
 --                                   far
 -- {2, 0, 0, max_ttl, time}          refused: guarded clients agreed on another max_ttl. Nothing was changed
+-- {3, 0, 0, max_ttl, time}          the life is noted, and no quarantine has begun: it counts from when the
+--                                   replicas have acknowledged that, so that comes first
+-- {4, 0, members, max_ttl, time}    refused: clients agreed on a group of so many. Nothing was changed
 -- WRONGTYPE                         there is something else at the record. Who vouches replaces it
 local guarded, vouched = ARGV[4] ~= '', ARGV[4] == '0'
 local found
@@ -28,7 +35,8 @@ local now = time[1] * 1000000 + time[2]
 -- Who finds what no client writes has found no record: the clock may have been set back since, but not
 -- by a year, and a max_ttl is a day at most.
 local latest = now + 366 * 86400 * 1000000
-for name, limit in pairs({floor = latest, ['until'] = latest, max_ttl = 86400000}) do
+local limits = {floor = latest, ['until'] = latest, max_ttl = 86400000, acks = 1000, group = 1000}
+for name, limit in pairs(limits) do
     local number = noted(name) or '0'
     if not string.match(number, '^%d+$') or tonumber(number) > limit then record = ' ' end
 end
@@ -37,10 +45,22 @@ local max_ttl = noted('max_ttl')
 if guarded and not vouched and max_ttl and max_ttl ~= ARGV[5] then
     return {2, 0, 0, tonumber(max_ttl), now}
 end
+local members, needed = tonumber(ARGV[6] or '0'), tonumber(ARGV[7] or '0')
+local group = tonumber(noted('group') or '0')
+if not vouched and members > 0 and group > 0 and members ~= group then
+    return {4, 0, group, tonumber(max_ttl) or 0, now}
+end
+local regrouped = members > 0 and members ~= group
+if regrouped then group = members end
 local known = noted('run') == ARGV[1] and (noted('replication') == ARGV[2] or ARGV[3] == '1')
 local floor = tonumber(noted('floor')) or 0
-local quarantined_until = known and not vouched and tonumber(noted('until')) or nil
-local begins = guarded and not quarantined_until
+-- A quarantine that began before so many replicas had acknowledged this life does not cover what an
+-- earlier master gave away meanwhile.
+local acks = known and tonumber(noted('acks') or '0') or 0
+local covers = known and not vouched and (not guarded or acks >= needed)
+local quarantined_until = covers and tonumber(noted('until')) or nil
+local waits = guarded and not quarantined_until and needed > 0 and ARGV[8] ~= '1'
+local begins = guarded and not quarantined_until and not waits
 if begins then
     local span = tonumber(ARGV[4])
     redis.call('SET', KEYS[3], ARGV[1])
@@ -53,6 +73,7 @@ if begins then
     end
     quarantined_until = now + span * 1000
     max_ttl = ARGV[5]
+    acks = needed
 end
 -- A replication id that is new without a second one comes with the first replica, and also when the
 -- server forgets the second one (repl-backlog-ttl). A floor that is higher than need be costs nothing.
@@ -61,12 +82,15 @@ if not known or noted('replication') ~= ARGV[2] then floor = math.max(floor, now
 -- that takes. Nobody gets a floor that lies ahead of when it draws: tokens would run ahead of the clock,
 -- from which the next life counts.
 local lowest = math.max(floor, guarded and quarantined_until or 0)
-if begins or not known or noted('replication') ~= ARGV[2] then
+if begins or regrouped or not known or noted('replication') ~= ARGV[2] then
     local text = string.format('run=%s replication=%s floor=%.0f', ARGV[1], ARGV[2], floor)
     if quarantined_until then text = text .. string.format(' until=%.0f', quarantined_until) end
     if max_ttl then text = text .. ' max_ttl=' .. max_ttl end
+    if quarantined_until and acks > 0 then text = text .. ' acks=' .. acks end
+    if group > 0 then text = text .. ' group=' .. group end
     redis.call('SET', KEYS[1], text)
     redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. string.format('%.0f', lowest))
 end
+if waits then return {3, 0, 0, tonumber(max_ttl) or 0, now} end
 local left = guarded and math.max(0, math.ceil((quarantined_until - now) / 1000)) or 0
 return {begins and 1 or 0, left, lowest, tonumber(max_ttl) or 0, now}

@@ -276,6 +276,18 @@ TEST(judge, asks_nobody_whose_clients_agreed_on_another_max_ttl) {
     EXPECT_EQ(server.at(at(1s)), standing::fit) << "an operator has set it anew";
 }
 
+TEST(judge, asks_nobody_whose_clients_agreed_on_another_replication_group_guarded_or_not) {
+    for (const auto& policy : {guarding(), strict()}) {
+        judge server{policy};
+        server.assess(telling(), at(0s));
+        server.enlisted({.group = 5}, at(0s));
+        EXPECT_EQ(server.at(at(0s)), standing::unfit);
+        EXPECT_EQ(server.reason(), flaw::other_group);
+        server.enlisted({}, at(1s));
+        EXPECT_EQ(server.at(at(1s)), standing::fit) << "an operator has set it anew";
+    }
+}
+
 TEST(same_life, is_run_id_and_replication_id_together) {
     const server_facts before{.run_id = "a", .replication_id = "x"};
     EXPECT_TRUE(same_life(before, before));

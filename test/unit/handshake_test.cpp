@@ -234,6 +234,121 @@ TEST(handshake, a_server_that_is_emptied_meanwhile_is_asked_everything_again) {
     EXPECT_EQ(with.machine.current(), handshake::state::done);
 }
 
+introduction acknowledged() {
+    auto who = guarding();
+    who.group = {.members = 3, .acks = 1};
+    who.acks = {.needed = 1, .timeout = 750ms, .key = "holdfast:ack:0"};
+    return who;
+}
+constexpr auto noted_only = "*5\r\n:3\r\n:0\r\n:0\r\n:0\r\n:1700000000000000\r\n";
+constexpr auto begun = "*5\r\n:1\r\n:60602\r\n:1700000060602000\r\n:60000\r\n:1700000000000000\r\n";
+const std::string same_life = bulk("role:master\r\nmaster_replid:xyz\r\nmaster_replid2:0000\r\n");
+/// The last three arguments of the enlisting: members, acknowledgements, whether they are there.
+std::string group_arguments(const std::string& done) {
+    return "$1\r\n3\r\n$1\r\n1\r\n$1\r\n" + done + "\r\n";
+}
+
+TEST(handshake, a_quarantine_begins_when_the_replicas_know_that_the_life_is_noted) {
+    conversation with(acknowledged());
+    enlisting_with(with);
+    EXPECT_TRUE(with.newest.ends_with(group_arguments("0"))) << with.newest;
+    with.hear(noted_only);
+    ASSERT_EQ(with.machine.current(), handshake::state::replicas);
+    EXPECT_FALSE(with.asked("EVAL")) << "not before they have answered";
+    for (const auto* what : {"SET", "holdfast:ack:0", "WAIT", "750", "INFO"}) {
+        EXPECT_TRUE(with.asked(what)) << what;
+    }
+    with.hear("+OK\r\n").hear(":1\r\n");
+    EXPECT_FALSE(with.asked("EVAL"));
+    with.hear(same_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::enlisting);
+    EXPECT_TRUE(with.newest.ends_with(group_arguments("1"))) << with.newest;
+    with.hear(begun);
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_EQ(with.machine.result().enlisted->quarantine, 60602ms);
+}
+
+TEST(handshake, a_quarantine_that_began_so_is_believed) {
+    conversation with(acknowledged());
+    enlisting_with(with).hear(known_life);
+    EXPECT_EQ(with.machine.current(), handshake::state::done);
+}
+
+TEST(handshake, a_life_that_too_few_replicas_know_is_not_used) {
+    conversation with(acknowledged());
+    enlisting_with(with).hear(noted_only).hear("+OK\r\n").hear(":0\r\n").hear(same_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::failed);
+    EXPECT_EQ(with.machine.why().message,
+              "enlisted, but acknowledged by 0 of the 1 replicas that replica_acks asks for");
+    EXPECT_FALSE(with.machine.why().hopeless) << "they may come back";
+}
+
+TEST(handshake, a_life_that_ends_before_the_replicas_know_it_is_not_used) {
+    for (const auto* later :
+         {"role:master\r\nmaster_replid:new\r\nmaster_replid2:xyz\r\n",
+          "role:slave\r\nmaster_replid:xyz\r\nmaster_replid2:0000\r\n", "nothing:of_it\r\n"}) {
+        conversation with(acknowledged());
+        enlisting_with(with).hear(noted_only).hear("+OK\r\n").hear(":2\r\n").hear(bulk(later));
+        EXPECT_EQ(with.machine.current(), handshake::state::failed) << later;
+    }
+}
+
+TEST(handshake, what_replicas_acknowledge_without_the_write_says_nothing) {
+    conversation with(acknowledged());
+    enlisting_with(with).hear(noted_only);
+    with.hear("-NOPERM No permissions to access a key\r\n").hear(":2\r\n").hear(same_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::failed);
+    EXPECT_EQ(with.machine.why().code, errc::permission);
+}
+
+TEST(handshake, a_server_that_is_emptied_before_its_replicas_answer_is_asked_anew) {
+    conversation with(acknowledged());
+    enlisting_with(with).hear(noted_only).hear("+OK\r\n");
+    with.machine.emptied();
+    with.hear(":2\r\n").hear(same_life);
+    EXPECT_EQ(with.machine.current(), handshake::state::facts);
+}
+
+TEST(handshake, a_server_that_never_begins_the_quarantine_is_not_asked_for_ever) {
+    conversation with(acknowledged());
+    enlisting_with(with).hear(noted_only).hear("+OK\r\n").hear(":2\r\n").hear(same_life);
+    with.hear(noted_only);
+    EXPECT_EQ(with.machine.current(), handshake::state::failed);
+    conversation without(guarding());
+    enlisting_with(without).hear(noted_only);
+    EXPECT_EQ(without.machine.current(), handshake::state::failed) << "nobody asked for replicas";
+}
+
+TEST(handshake, another_size_of_the_group_is_told) {
+    conversation with(acknowledged());
+    enlisting_with(with).hear("*5\r\n:4\r\n:0\r\n:5\r\n:60000\r\n:1\r\n");
+    ASSERT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_EQ(with.machine.result().enlisted->group, 5U);
+    EXPECT_EQ(with.machine.result().enlisted->floor, 0U);
+}
+
+TEST(handshake, whoever_only_asks_the_replicas_neither_enlists_nor_is_told_of_changes) {
+    auto who = acknowledged();
+    who.what_for = purpose::acknowledge;
+    who.loads = {};
+    conversation with(who);
+    with.hear(hello_reply);
+    EXPECT_FALSE(with.asked("TRACKING"));
+    with.hear("+OK\r\n").hear(info_reply);
+    EXPECT_EQ(with.machine.current(), handshake::state::done);
+    EXPECT_EQ(with.machine.result().facts().run_id, "abc");
+}
+
+TEST(handshake, acknowledgements_need_to_know_the_life) {
+    auto who = acknowledged();
+    who.policy.restart_guard = false;
+    conversation with(who);
+    with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n").hear("-NOPERM info\r\n");
+    with.hear_the_rest();
+    ASSERT_EQ(with.machine.current(), handshake::state::failed);
+    EXPECT_EQ(with.machine.why().message, "replica_acks need INFO, which the ACL refuses");
+}
+
 TEST(handshake, a_replica_is_not_enlisted) {
     conversation with(plain());
     with.hear(hello_reply).hear("+OK\r\n").hear("+OK\r\n");

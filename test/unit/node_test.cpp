@@ -101,8 +101,8 @@ class slow_resolver final : public resolver {
         ++withdrawn;
         asking = nullptr;
     }
-    void found(const std::string& host) {
-        std::exchange(asking, nullptr)->on_found({.host = host});
+    void found(const std::string& host, std::size_t members = 0) {
+        std::exchange(asking, nullptr)->on_found({.where = {.host = host}, .members = members});
     }
 
     asker* asking = nullptr;
@@ -537,6 +537,66 @@ TEST(node, one_whose_clients_agreed_on_another_max_ttl_has_no_vote) {
     ASSERT_EQ(who->heard.size(), 1U);
     EXPECT_EQ(who->heard[0].why.code, errc::other_max_ttl);
     EXPECT_TRUE(who->heard[0].why.hopeless);
+}
+
+TEST(node, one_whose_clients_agreed_on_another_replication_group_has_no_vote) {
+    station with(true, true);
+    const auto book = std::make_shared<slow_resolver>();
+    with.how.resolves = book;
+    with.server.enlisted = "*5\r\n:4\r\n:0\r\n:5\r\n:60000\r\n:1\r\n";
+    with.call();
+    book->found("redis", 3);
+    with.here.settle();
+    const auto who = with.ask_for_vote();
+    ASSERT_EQ(who->heard.size(), 1U);
+    EXPECT_EQ(who->heard[0].why.code, errc::unsafe_server);
+    EXPECT_EQ(
+        who->heard[0].why.message,
+        "its clients agreed on a replication group of 5 servers, and this one finds 3; if that "
+        "is right, 'holdfast enlist --fresh' notes it");
+    EXPECT_TRUE(who->heard[0].why.hopeless);
+    with.at().close({.message = "done"});
+}
+
+TEST(node, asks_a_majority_of_a_group_whose_size_it_is_told) {
+    const std::vector<std::pair<std::size_t, std::string>> groups{{2, "1"}, {3, "1"}, {5, "2"}};
+    for (const auto& [members, needed] : groups) {
+        station with(true, true);
+        const auto book = std::make_shared<slow_resolver>();
+        with.how.resolves = book;
+        with.call();
+        book->found("redis", members);
+        with.here.settle();
+        ASSERT_TRUE(with.at().ready());
+        EXPECT_TRUE(with.at().acknowledges());
+        const auto& asked = with.server.latest("enlist");
+        const words group{asked.end() - 3, asked.end()};
+        EXPECT_EQ(group, (words{std::to_string(members), needed, "0"}));
+        EXPECT_EQ(with.server.connections().size(), 2U);
+        with.at().close({.message = "done"});
+    }
+}
+
+TEST(node, one_without_replicas_is_asked_by_one_connection) {
+    station with(true, true);
+    const auto book = std::make_shared<slow_resolver>();
+    with.how.resolves = book;
+    with.call();
+    book->found("redis", 1);
+    with.here.settle();
+    EXPECT_TRUE(with.at().ready());
+    EXPECT_FALSE(with.at().acknowledges());
+    EXPECT_EQ(with.server.connections().size(), 1U);
+    with.at().close({.message = "done"});
+}
+
+TEST(node, one_in_a_group_of_unknown_size_has_no_majority_to_ask) {
+    station with;
+    with.how.replica_acks = replicas::majority();
+    with.call();
+    ASSERT_EQ(with.down.size(), 1U);
+    EXPECT_EQ(with.down[0].code, errc::invalid_option);
+    EXPECT_TRUE(with.down[0].hopeless);
 }
 
 TEST(node, one_that_is_barred_has_no_vote_and_answers_all_else) {

@@ -170,7 +170,7 @@ void attempt::failed(tag request, const net::failure& why) noexcept {
 
 void attempt::on_vote(core::node_index node, question how, const kinds::vote_answer& answer) {
     if (const auto* won = std::get_if<kinds::granted>(&answer)) {
-        return step(core::acquire::granted{node, won->counter});
+        return gained(node, question::vote, won->counter);
     }
     if (const auto* other = std::get_if<kinds::denied>(&answer)) {
         // The inquiry learns who, and for how long, or stands in line. It may even win.
@@ -194,9 +194,27 @@ void attempt::on_commit(core::node_index node, core::fencing_token token,
         note(node, *why);
         step(core::acquire::unknown{node});
     } else if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
-        step(core::acquire::committed{node, token});
+        gained(node, question::commit, token);
     } else {
         step(core::acquire::disowned{node});
+    }
+}
+
+void attempt::gained(core::node_index node, question how, core::fencing_token token) {
+    auto& voter = at(node);
+    if (!voter.acknowledges()) return count(node, how, token);
+    voter.acknowledge(this, pack(node, static_cast<std::uint8_t>(how), token));
+}
+
+void attempt::acknowledged(tag request) noexcept {
+    count(node_in(request), static_cast<question>(question_in(request)), token_in(request));
+}
+
+void attempt::count(core::node_index node, question how, core::fencing_token token) noexcept {
+    if (how == question::commit) {
+        step(core::acquire::committed{node, token});
+    } else {
+        step(core::acquire::granted{node, token});
     }
 }
 

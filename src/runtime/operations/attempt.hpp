@@ -109,12 +109,18 @@ class attempt final : public net::exchange {
     [[nodiscard]] bool asks_for_notification(tag request) const override HOLDFAST_LOCKED;
     void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED;
     void failed(tag request, const net::failure& why) noexcept override HOLDFAST_LOCKED;
+    void acknowledged(tag request) noexcept override HOLDFAST_LOCKED;
 
     [[nodiscard]] const core::hand_off_batch& batch() HOLDFAST_LOCKED;
     void on_vote(core::node_index node, question how,
                  const kinds::vote_answer& answer) HOLDFAST_LOCKED;
     void on_commit(core::node_index node, core::fencing_token token,
                    const kinds::ownership_answer& answer) HOLDFAST_LOCKED;
+    /// A grant or a commit, of this token. It counts when the replicas have acknowledged it, where
+    /// they have to.
+    void gained(core::node_index node, question how, core::fencing_token token) HOLDFAST_LOCKED;
+    void count(core::node_index node, question how,
+               core::fencing_token token) noexcept HOLDFAST_LOCKED;
     void on_undo(core::node_index node, const kinds::release_answer& answer) HOLDFAST_LOCKED;
     [[nodiscard]] kinds::claim claim_in_line(const net::node& voter) HOLDFAST_LOCKED;
     [[nodiscard]] std::string_view entry() const;

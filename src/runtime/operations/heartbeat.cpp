@@ -30,8 +30,9 @@ class look final : public net::exchange {
             case clock_of_it: return resp::append_command(out, {"TIME"});
             case life: return resp::append_command(out, {"INFO", "replication"});
             default:
+                // Of this life: the handshake saw to it that the replicas know that.
                 return net::append_enlist(out, node_.facts(), net::enlisting::guarded,
-                                          node_.judge());
+                                          node_.judge(), node_.group());
         }
     }
 

@@ -24,6 +24,14 @@ std::vector<query::answer> query::run(engine& through, const electorate& whom,
     return std::move(self->answers_);
 }
 
+std::vector<query::answer> query::run_acknowledged(engine& through, const electorate& whom,
+                                                   base::client_lock& lock, writer write) {
+    const boost::intrusive_ptr<query> self(new query(through, whom, std::move(write)));
+    self->counts_ = true;
+    self->ask(lock);
+    return std::move(self->answers_);
+}
+
 std::vector<query::answer> query::run(engine& through, const electorate& whom,
                                       base::client_lock& lock,
                                       const std::vector<std::string>& command) {
@@ -58,7 +66,14 @@ void query::ask(base::client_lock& lock) {
     engine_.driving().wait(lock, waiter_);
 }
 
-void query::answered(tag request, std::string_view reply) { settle(request, std::string(reply)); }
+void query::answered(tag request, std::string_view reply) {
+    auto& node = engine_.node(whom_.node_of(voter_of(request)));
+    if (!counts_ || !node.acknowledges()) return settle(request, std::string(reply));
+    answers_[request] = std::string(reply);
+    node.acknowledge(this, request);
+}
+
+void query::acknowledged(tag request) noexcept { settle(request, std::move(answers_[request])); }
 
 void query::failed(tag request, const net::failure& why) noexcept {
     settle(request, net::copy_of(why));

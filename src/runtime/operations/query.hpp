@@ -21,6 +21,11 @@ class query final : public net::exchange {
     static std::vector<answer> run(engine& through, const electorate& whom, base::client_lock& lock,
                                    writer write) HOLDFAST_LOCKED;
 
+    /// The same, of what counts only when the replicas have acknowledged it, where they have to.
+    static std::vector<answer> run_acknowledged(engine& through, const electorate& whom,
+                                                base::client_lock& lock,
+                                                writer write) HOLDFAST_LOCKED;
+
     /// The same for a command and its arguments.
     static std::vector<answer> run(engine& through, const electorate& whom, base::client_lock& lock,
                                    const std::vector<std::string>& command) HOLDFAST_LOCKED;
@@ -40,6 +45,7 @@ class query final : public net::exchange {
     }
     void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED;
     void failed(tag request, const net::failure& why) noexcept override HOLDFAST_LOCKED;
+    void acknowledged(tag request) noexcept override HOLDFAST_LOCKED;
     void settle(tag request, answer what) noexcept HOLDFAST_LOCKED;
 
     engine& engine_;
@@ -47,6 +53,7 @@ class query final : public net::exchange {
     writer write_;
     std::vector<answer> answers_;
     std::size_t missing_ = 0;
+    bool counts_ = false;  // what was answered, only when it is acknowledged
     waiter waiter_;
 };
 

@@ -51,11 +51,15 @@ void renewal::answered(tag request, std::string_view reply) {
     const auto answer = lease_->what().kind->read_ownership(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return failed(request, *why);
     if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
+        auto& node = lease_->through().node(voters_.node_of(voter_of(request)));
+        if (node.acknowledges()) return node.acknowledge(this, request);
         step(core::renew::extended{voter_of(request)});
     } else {
         step(core::renew::disowned{voter_of(request)});
     }
 }
+
+void renewal::acknowledged(tag request) noexcept { step(core::renew::extended{voter_of(request)}); }
 
 void renewal::failed(tag request, const net::failure& why) noexcept {
     last_failure_ = lease_->through().named(voters_.node_of(voter_of(request)), why);

@@ -28,6 +28,7 @@ class renewal final : public net::exchange {
     void encode(tag request, bool by_text, std::string& out) override HOLDFAST_LOCKED;
     void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED;
     void failed(tag request, const net::failure& why) noexcept override HOLDFAST_LOCKED;
+    void acknowledged(tag request) noexcept override HOLDFAST_LOCKED;
 
     void begin(core::time_point now) noexcept HOLDFAST_LOCKED;
     void step(const core::renew::event& happened) noexcept HOLDFAST_LOCKED;

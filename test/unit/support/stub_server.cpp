@@ -96,7 +96,7 @@ int stub_server::count(const std::string& command) const {
     return static_cast<int>(std::count(asked_.begin(), asked_.end(), command));
 }
 
-const stub_server::entry* stub_server::find(const std::string& key) const {
+const stub_server::stored* stub_server::find(const std::string& key) const {
     const auto found = keys_.find(key);
     return found == keys_.end() || found->second.until <= world_.now() ? nullptr : &found->second;
 }
@@ -127,19 +127,32 @@ void stub_server::received(memory_stream& from, std::string_view bytes) {
                                     [&](const auto& each) { return each.stream.get() == &from; });
     if (found == sessions_.end()) return;
     found->unread += bytes;
+    process(*found);
+}
+
+void stub_server::process(session& by) {
     resp::framer framer;
-    while (framer.scan(found->unread) == resp::framing::complete) {
+    while (!by.waits && framer.scan(by.unread) == resp::framing::complete) {
         words command;
-        for (const auto word :
-             resp::view(std::string_view(found->unread).substr(0, framer.size()))) {
+        for (const auto word : resp::view(std::string_view(by.unread).substr(0, framer.size()))) {
             command.emplace_back(word.text());
         }
-        found->unread.erase(0, framer.size());
+        by.unread.erase(0, framer.size());
         framer.reset();
-        const auto reply = carry_out(*found, command);
-        found->unsaid += reply;  // behind what it has published to itself
+        const auto reply = carry_out(by, command);
+        by.unsaid += reply;  // behind what it has published to itself
     }
-    if (!found->unsaid.empty()) from.say(std::exchange(found->unsaid, {}));
+    if (!by.unsaid.empty()) by.stream->say(std::exchange(by.unsaid, {}));
+}
+
+void stub_server::acknowledge(int count, bool from_now_on) {
+    replicas_silent_ = !from_now_on;
+    if (from_now_on) replicas = count;
+    for (auto& each : sessions_) {
+        if (!std::exchange(each.waits, false)) continue;
+        each.unsaid += integer(count);
+        process(each);
+    }
 }
 
 std::string stub_server::carry_out(session& by, const words& command) {
@@ -184,6 +197,11 @@ std::string stub_server::reply_to(session& by, const std::string& name, const wo
         const auto left = found->until - world_.now();
         return integer(std::chrono::ceil<std::chrono::milliseconds>(left).count());
     }
+    if (name == "WAIT") {
+        by.waits = replicas_silent_;
+        return by.waits ? std::string() : integer(replicas);
+    }
+    if (name == "SET" && command.size() == 5) return ok;  // what replicas have to acknowledge
     if (name == "SET") {
         if (find(command[1]) != nullptr) return "_\r\n";
         put(command[1], command[2], milliseconds(command[5]));

@@ -44,6 +44,12 @@ class stub_server final : public peer {
     void start() { world_.listen(name_, this); }
     void stop();
 
+    /// Its replicas say nothing from now on: WAIT keeps its connection waiting, and all that is
+    /// behind it there.
+    void silence_replicas() { replicas_silent_ = true; }
+    /// Every WAIT is answered with so many; from now on at once, or the next ones wait again.
+    void acknowledge(int count, bool from_now_on = true);
+
     /// How often it was asked for this.
     [[nodiscard]] int count(const std::string& command) const;
     /// All that it was asked, by their names.
@@ -67,12 +73,13 @@ class stub_server final : public peer {
     /// The connections that are there.
     [[nodiscard]] std::vector<std::shared_ptr<memory_stream>> connections() const;
 
+    int replicas = 2;              // that answer WAIT
     std::string info;              // of a master that may vote, unlike any other
     std::uint64_t counter = 1000;  // of all fencing tokens
     std::string enlisted = "*5\r\n:0\r\n:0\r\n:1000\r\n:0\r\n:1700000000000000\r\n";
 
   private:
-    struct entry {
+    struct stored {
         std::string owner;
         core::time_point until;
     };
@@ -83,6 +90,7 @@ class stub_server final : public peer {
         std::vector<std::string> tracked;
         std::vector<std::string> channels;
         std::string unsaid;  // behind what was read at once
+        bool waits = false;  // for the replicas
     };
     struct line {
         std::deque<std::string> entries;
@@ -91,6 +99,7 @@ class stub_server final : public peer {
 
     void connected(const std::shared_ptr<memory_stream>& by) override;
     void received(memory_stream& from, std::string_view bytes) override;
+    void process(session& by);
     std::string carry_out(session& by, const words& command);
     std::string reply_to(session& by, const std::string& name, const words& command);
     std::string run(session& by, const std::string& name, const words& command);
@@ -104,15 +113,16 @@ class stub_server final : public peer {
     void remove(const std::string& key, const memory_stream* by);
     /// Tells who listens, but for who changed it.
     void changed(const std::string& key, const memory_stream* by);
-    [[nodiscard]] const entry* find(const std::string& key) const;
+    [[nodiscard]] const stored* find(const std::string& key) const;
 
     world& world_;
     std::string name_;
     std::vector<session> sessions_;
-    std::map<std::string, entry> keys_;
+    std::map<std::string, stored> keys_;
     std::map<std::string, line> lines_;  // by the key of the queue
     int calls_ = 0;
     bool loses_pushes_ = false;
+    bool replicas_silent_ = false;
     std::vector<std::string> loaded_;
     std::map<std::string, std::string> always_;
     std::map<std::string, std::string> once_;
