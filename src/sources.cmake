@@ -20,7 +20,7 @@ set(script_parts
 
 set(net_sources
   net/connection.cpp net/enlisting.cpp net/explain.cpp net/handshake.cpp net/node.cpp
-  net/supported.cpp net/url.cpp)
+  net/sentinel_report.cpp net/sentinel_resolver.cpp net/supported.cpp net/url.cpp)
 
 set(kinds_sources
   kinds/answers.cpp kinds/calls.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/table.cpp)

@@ -152,7 +152,7 @@ struct server_report {
     std::string master{};           // of a replica: `10.0.0.1:6379`
     std::string mode{};             // "standalone", "sentinel", "cluster"
     std::string unsupported{};      // why no client of ours uses it; nothing below is set then
-    std::string watched_master{};   // URL of the master that a Sentinel watches
+    std::string watched_master{};   // of a Sentinel: the redis+sentinel:// URL of what it watches
     std::string eviction_policy{};  // maxmemory-policy
     std::optional<std::uint64_t> maxmemory{};
     std::optional<bool> append_only{};

@@ -34,14 +34,15 @@ struct tls_options {
 
 /// How to reach the servers, and how far to trust them.
 ///
-/// One URL is one server. Several, an odd number up to 15, are a quorum of independent masters: a
-/// lock needs the votes of a majority, and any minority may fail. The query of a URL may give some
-/// settings, which then override those here: doc/urls.md.
+/// One URL is one server, or the master that some Sentinels name. Several, an odd number up to 15,
+/// are a quorum of independent masters: a lock needs the votes of a majority, and any minority may
+/// fail. The query of a URL may give some settings, which then override those here: doc/urls.md.
 ///
 /// REQUIRES, for T1: all clients that lock a key have the same servers, database and prefix, and
 /// with a restart guard the same max_ttl (errc::other_max_ttl).
 struct options {
-    std::vector<std::string> urls{};  // redis://, rediss://, unix:// ; see doc/urls.md
+    /// redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel:// ; see doc/urls.md
+    std::vector<std::string> urls{};
 
     std::string user{};      // where the URL has none
     std::string password{};  // where the URL has none
@@ -54,7 +55,7 @@ struct options {
 
     /// For one answer of one server. Zero: 1 s, or 200 ms in a quorum.
     std::chrono::milliseconds node_timeout{0};
-    /// For connecting, TLS and the handshake together. Above zero.
+    /// For connecting, TLS and the handshake together, and for asking Sentinels before. Above zero.
     std::chrono::milliseconds connect_timeout{1000};
     /// How long a waiting acquire goes on while no majority can be reached: see mutex.
     std::chrono::milliseconds patience{5000};
@@ -72,8 +73,9 @@ struct options {
     unsigned drift_per_mille = 10;
 
     /// Ask a server that has restarted or was flushed for no votes until every earlier lease is
-    /// over; also watch its clock for jumps. Unset: on for a quorum, off for one server, whose
-    /// restart without its data then voids T1.
+    /// over; also watch its clock for jumps. Unset: on for a quorum and behind Sentinel, where a
+    /// promoted replica is such a server; off for one server, whose restart without its data then
+    /// voids T1.
     std::optional<bool> restart_guard{};
     /// Accept servers that may evict lock keys (any maxmemory-policy but noeviction). Voids T1.
     bool allow_eviction = false;

@@ -132,6 +132,8 @@ inline constexpr int silence_factor = 3;
 // After this long without a word it is worth a system call to ask whether the server is there.
 inline constexpr duration idle_time = milliseconds(1);
 inline constexpr std::size_t first_buffer = std::size_t{16} * 1024;
+// So often a Sentinel is asked again that would tell by itself: what a lost message costs at most.
+inline constexpr duration ask_sentinel_every = seconds(1);
 }  // namespace servers
 
 }  // namespace holdfast::core::tuning

@@ -10,10 +10,22 @@ namespace holdfast::net {
 
 using namespace core::tuning::servers;
 
+namespace {
+
+/// `, 10.0.0.1:6379`, by what a replica says of itself.
+std::string master_of(const greeting& said) {
+    const auto host = said.field("master_host");
+    return host.empty() ? ""
+                        : ", " + std::string(host) + ":" + std::string(said.field("master_port"));
+}
+
+}  // namespace
+
 node::node(network& through, base::client_mutex& guard, settings how, listener& whom)
     : network_(through),
       guard_(guard),
       settings_(std::move(how)),
+      given_(settings_.link.where),
       listener_(whom),
       delay_(first_delay, longest_delay),
       judge_(settings_.link.policy) {
@@ -23,7 +35,16 @@ node::node(network& through, base::client_mutex& guard, settings how, listener& 
     }
 }
 
-node::~node() { stop_resolving(); }
+node::~node() {
+    stop_resolving();
+    settings_.resolves->close();
+}
+
+std::string node::name() const {
+    if (!given_.sentinels) return settings_.link.where.name();
+    if (!located_) return given_.name();
+    return given_.sentinels->master_name + " at " + settings_.link.where.name();
+}
 
 void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
                 clock::time_point deadline, clock::time_point now) noexcept {
@@ -89,6 +110,7 @@ void node::expire(clock::time_point now) noexcept {
         on_down(no_answer("no address in time"));
     }
     if (connection_) connection_->expire(now);
+    settings_.resolves->expire(now);
     expire_waiting(now);
 }
 
@@ -97,6 +119,7 @@ clock::time_point node::wake_at() const {
     if (state_ == state::out) earliest = retry_at_;
     if (resolving_) earliest = resolved_by();
     if (connection_) earliest = connection_->wake_at();
+    earliest = std::min(earliest, settings_.resolves->wake_at());
     for (const auto& request : waiting_) earliest = std::min(earliest, request.deadline);
     return earliest;
 }
@@ -114,10 +137,12 @@ void node::stop_resolving() noexcept {
     if (std::exchange(resolving_, false)) settings_.resolves->withdraw();
 }
 
-void node::on_found(const endpoint& where) noexcept {
+void node::on_found(const net::location& found) noexcept {
     resolving_ = false;
     try {
-        if (where != settings_.link.where) settings_.link.where = where;
+        located_ = true;
+        location_ = found;
+        if (found.where != settings_.link.where) settings_.link.where = found.where;
         connection_ =
             std::make_unique<connection>(network_, guard_, settings_.link,
                                          static_cast<connection::owner&>(*this), connecting_since_);
@@ -129,7 +154,42 @@ void node::on_found(const endpoint& where) noexcept {
 
 void node::on_not_found(const failure& why) noexcept {
     resolving_ = false;
+    located_ = false;
     on_down(why);
+}
+
+// Whoever waits for the connection goes on waiting; what was asked over it may be asked again. A
+// server that stands still would say nothing for long, and one that was replaced what does not
+// count any more.
+void node::on_moved(const net::location& found) noexcept {
+    if (state_ == state::closed) return;
+    location_.members = found.members;
+    if (found.where == location_.where) return;
+    const auto why = [&]() noexcept {
+        auto moved = no_answer("another server has taken its place");
+        moved.emptied = true;
+        return moved;
+    }();
+    const auto as = opening() ? state_ : state::connecting;
+    if (state_ == state::ready) {
+        connection_->hang_up(why);
+    } else if (connection_) {
+        connection_->fail_all(why);
+        retire(std::move(connection_));
+        state_ = state::out;
+    }
+    if (state_ == state::out) connect(network_.now(), as);
+}
+
+void node::take_in(int descriptor) noexcept {
+    auto& book = *settings_.resolves;
+    if (connection_ && connection_->descriptor() == descriptor) return connection_->take_in();
+    if (!book.silent() && book.descriptor() == descriptor) book.take_in();
+}
+
+void node::watch() {
+    if (connection_) connection_->watch();
+    if (!settings_.resolves->silent()) settings_.resolves->watch();
 }
 
 void node::stop_vouching() noexcept {
@@ -145,7 +205,23 @@ void node::vouch(std::string life, clock::time_point now) {
     connect(now, state::connecting);
 }
 
+std::optional<failure> node::why_no_master(const greeting& said) const {
+    if (!follows()) return std::nullopt;
+    const auto role = said.field("role");
+    if (role == "master") return std::nullopt;
+    if (!role.empty()) {
+        return failure{.code = errc::unsafe_server,
+                       .message = "is a replica, though a Sentinel named it as the master"};
+    }
+    if (settings_.link.what_for == purpose::look) return std::nullopt;
+    return failure{errc::permission,
+                   "does not say whether it is a master; with Sentinel that needs INFO, which the "
+                   "ACL refuses",
+                   true};
+}
+
 void node::on_ready(const greeting& said) {
+    if (const auto why = why_no_master(said)) return connection_->hang_up(*why);
     const auto now = network_.now();
     state_ = state::ready;
     tried_ = true;
@@ -175,6 +251,8 @@ std::uint64_t node::time_at(clock::time_point now) const {
 }
 
 void node::on_down(const failure& why) noexcept {
+    const bool met = state_ == state::ready;
+    if (connection_ && !met) settings_.resolves->doubt();
     state_ = state::out;
     tried_ = true;
     last_failure_ = copy_of(why);
@@ -250,7 +328,9 @@ failure node::why_unfit() const {
     switch (judge_.reason()) {
         case flaw::replica:
             return {.code = errc::unsafe_server,
-                    .message = "is a replica; give the master's address"};
+                    .message = "is a replica; give the master's address" + master_of(said_) +
+                               ", or write redis+sentinel://host:port/<master-name> where "
+                               "Sentinels watch it"};
         case flaw::untracked:
             return {errc::unsafe_server,
                     "does not tell when it is emptied (CLIENT TRACKING with RESP3), which the "
@@ -268,6 +348,7 @@ failure node::why_unfit() const {
 
 void node::close(const failure& why) noexcept {
     stop_resolving();
+    settings_.resolves->close();
     auto last = std::move(connection_);
     state_ = state::closed;
     last_failure_ = copy_of(why);
@@ -278,6 +359,7 @@ void node::close(const failure& why) noexcept {
 
 void node::abandon() noexcept {
     if (connection_) connection_->abandon();
+    settings_.resolves->abandon();
 }
 
 }  // namespace holdfast::net

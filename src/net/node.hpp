@@ -27,9 +27,9 @@ namespace holdfast::net {
 ///   out          failed, waiting to try again          fails at once; a patient node tries now
 ///
 /// To connect is to ask the resolver where the server is, and then to open a connection, together
-/// within connect_timeout. Patient is the node of a client that has no other: there is nobody else
-/// to ask.
-/// Everything is called with the client's lock held.
+/// within connect_timeout. Where the resolver says that the server is elsewhere now, whatever is
+/// there still is left at once. Patient is the node of a client that has no other: there is nobody
+/// else to ask. Everything is called with the client's lock held.
 class node final : private connection::owner, private resolver::asker {
   public:
     class listener {
@@ -73,21 +73,39 @@ class node final : private connection::owner, private resolver::asker {
     void expire(clock::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] clock::time_point wake_at() const HOLDFAST_LOCKED;
 
-    /// Nothing can arrive from it.
-    [[nodiscard]] bool silent() const HOLDFAST_LOCKED { return !connection_; }
-    /// As of connection. REQUIRES: not silent.
-    [[nodiscard]] int descriptor() const HOLDFAST_LOCKED { return connection_->descriptor(); }
-    void take_in() noexcept HOLDFAST_LOCKED { connection_->take_in(); }
-    void watch() HOLDFAST_LOCKED { connection_->watch(); }
+    /// Calls `add(descriptor)` for all that something can arrive by: its server's, and its
+    /// resolver's. False: some of it has no descriptor, as of connection.
+    template <typename Add>
+    [[nodiscard]] bool list_sources(Add&& add) const HOLDFAST_LOCKED {
+        const auto& book = *settings_.resolves;
+        const int own = connection_ ? connection_->descriptor() : 0;
+        const int others = book.silent() ? 0 : book.descriptor();
+        if (own == -1 || others == -1) return false;
+        if (connection_) add(own);
+        if (!book.silent()) add(others);
+        return true;
+    }
+    /// Meanwhile the descriptor may be another connection's, or nobody's.
+    void take_in(int descriptor) noexcept HOLDFAST_LOCKED;
+    void watch() HOLDFAST_LOCKED;
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
-    [[nodiscard]] std::string name() const HOLDFAST_LOCKED { return settings_.link.where.name(); }
+    /// As of endpoint; of a master that Sentinels name, `mymaster at 127.0.0.1:6379`.
+    [[nodiscard]] std::string name() const HOLDFAST_LOCKED;
+    /// Where it was found last, and how many belong to its group.
+    [[nodiscard]] const net::location& location() const HOLDFAST_LOCKED { return location_; }
+    /// It may be told that its server is elsewhere.
+    [[nodiscard]] bool follows() const { return settings_.resolves->names_masters(); }
     [[nodiscard]] bool tls() const HOLDFAST_LOCKED { return settings_.link.where.tls; }
     [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return state_ == state::ready; }
     /// It was reached, or could not be.
     [[nodiscard]] bool was_tried() const HOLDFAST_LOCKED { return tried_; }
     [[nodiscard]] bool opening() const HOLDFAST_LOCKED {
         return state_ == state::connecting || state_ == state::probing;
+    }
+    /// It has to be driven although nobody may be waiting.
+    [[nodiscard]] bool busy() const HOLDFAST_LOCKED {
+        return opening() || settings_.resolves->busy();
     }
     /// An answer is overdue. REQUIRES: ready.
     [[nodiscard]] bool stalled() const HOLDFAST_LOCKED { return connection_->stalled(); }
@@ -155,8 +173,11 @@ class node final : private connection::owner, private resolver::asker {
         return why_no_vote(who, request, network_.now());
     }
     void on_blocked() override HOLDFAST_LOCKED { listener_.on_change(*this); }
-    void on_found(const endpoint& where) noexcept override HOLDFAST_LOCKED;
+    void on_found(const net::location& found) noexcept override HOLDFAST_LOCKED;
     void on_not_found(const failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_moved(const net::location& found) noexcept override HOLDFAST_LOCKED;
+    void on_change() noexcept override HOLDFAST_LOCKED { listener_.on_change(*this); }
+    std::uint64_t chance() noexcept override HOLDFAST_LOCKED { return listener_.chance(); }
 
     void connect(clock::time_point now, state as) noexcept HOLDFAST_LOCKED;
     void accept(waiting& request, clock::time_point now) HOLDFAST_LOCKED;
@@ -169,6 +190,8 @@ class node final : private connection::owner, private resolver::asker {
         return connecting_since_ + settings_.link.connect_timeout;
     }
     void notice_hang_up(clock::time_point now) HOLDFAST_LOCKED;
+    /// Why whatever answered is not the master that was meant.
+    [[nodiscard]] std::optional<failure> why_no_master(const greeting& said) const HOLDFAST_LOCKED;
     [[nodiscard]] bool must_wait(clock::time_point now) HOLDFAST_LOCKED;
     void look_again_if_unfit(const waiting& asked, clock::time_point now) HOLDFAST_LOCKED;
     /// Why a request must not be sent, if it asks for a vote.
@@ -179,11 +202,14 @@ class node final : private connection::owner, private resolver::asker {
     network& network_;
     base::client_mutex& guard_;
     settings settings_;
+    endpoint given_;  // settings_.link.where, until it is found
     listener& listener_;
 
     state state_ = state::idle;
     bool tried_ = false;
     bool resolving_ = false;
+    bool located_ = false;
+    net::location location_;
     clock::time_point connecting_since_{};
     std::unique_ptr<connection> connection_;
     std::unique_ptr<connection> retired_;  // and those before it, until nobody is inside them

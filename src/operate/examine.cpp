@@ -132,14 +132,14 @@ void read_guard(server_report& report, interview& with) HOLDFAST_LOCKED {
     if (left.count() > 0) report.quarantine = std::chrono::ceil<milliseconds>(left);
 }
 
-/// Where the first master is that a Sentinel watches: `name=main,status=ok,address=10.0.0.1:6379`.
-std::string watched_master(const net::greeting& said) {
-    constexpr std::string_view label = "address=";
+/// The URL of the first master that a Sentinel watches: `name=main,status=ok,address=...`.
+std::string watched_master(const server_report& report, const net::greeting& said) {
+    constexpr std::string_view label = "name=";
     const auto master = said.field("master0");
-    const auto at = master.find(label);
-    if (at == master.npos) return {};
-    const auto address = master.substr(at + label.size());
-    return "redis://" + std::string(address.substr(0, address.find(',')));
+    if (!master.starts_with(label)) return {};
+    const auto name = master.substr(label.size());
+    return std::string(report.tls ? "rediss" : "redis") + "+sentinel://" + report.node + "/" +
+           std::string(name.substr(0, name.find(',')));
 }
 
 /// `facts`: what it said when it was connected to.
@@ -162,7 +162,7 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     read_info(report, said);
     if (const auto why = net::why_unsupported(said)) {
         report.unsupported = why->message;
-        report.watched_master = watched_master(said);
+        report.watched_master = watched_master(report, said);
         return report;
     }
     read_clock(report, with);

@@ -125,23 +125,38 @@ void check_count(std::size_t count) {
     }
 }
 
+bool share_a_sentinel(const net::sentinel_group& one, const net::sentinel_group& other) {
+    return std::any_of(one.addresses.begin(), one.addresses.end(), [&](const auto& each) {
+        return std::find(other.addresses.begin(), other.addresses.end(), each) !=
+               other.addresses.end();
+    });
+}
+
+bool same_server(const net::endpoint& one, const net::endpoint& other) {
+    if (!one.sentinels || !other.sentinels) return one.name() == other.name();
+    return one.sentinels->master_name == other.sentinels->master_name &&
+           share_a_sentinel(*one.sentinels, *other.sentinels);
+}
+
 void check_distinct(const std::vector<net::endpoint>& endpoints) {
-    std::vector<std::string> names;
-    for (const auto& where : endpoints) {
-        const auto name = where.name();
-        if (std::find(names.begin(), names.end(), name) != names.end()) {
-            refuse(errc::invalid_option, name + " is given twice; votes must be independent");
-        }
-        names.push_back(name);
+    for (auto each = endpoints.begin(); each != endpoints.end(); ++each) {
+        const bool twice = std::any_of(endpoints.begin(), each, [&](const auto& before) {
+            return same_server(before, *each);
+        });
+        if (!twice) continue;
+        refuse(errc::invalid_option, each->name() + " is given twice; votes must be independent");
     }
 }
 
-void fill_in(options& settings) {
+// Where one server can take another's place, it is one that may have forgotten locks.
+void fill_in(options& settings, const std::vector<net::endpoint>& endpoints) {
     const bool quorum = settings.urls.size() > 1;
+    const bool replaced = std::any_of(endpoints.begin(), endpoints.end(),
+                                      [](const auto& each) { return each.sentinels.has_value(); });
     if (settings.node_timeout == milliseconds(0)) {
         settings.node_timeout = quorum ? milliseconds(200) : milliseconds(1000);
     }
-    if (!settings.restart_guard) settings.restart_guard = quorum;
+    if (!settings.restart_guard) settings.restart_guard = quorum || replaced;
 }
 
 }  // namespace
@@ -160,7 +175,7 @@ resolved resolve(options given) {
     check_distinct(result.endpoints);
     take_over(all, given);
     check(given);
-    fill_in(given);
+    fill_in(given, result.endpoints);
     result.settings = std::move(given);
     return result;
 }

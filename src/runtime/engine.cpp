@@ -9,6 +9,7 @@
 #include "holdfast/error.hpp"
 #include "kinds/calls.hpp"
 #include "kinds/table.hpp"
+#include "net/sentinel_resolver.hpp"
 #include "platform/fork_guard.hpp"
 #include "runtime/operations/drain.hpp"
 #include "runtime/operations/heartbeat.hpp"
@@ -71,9 +72,19 @@ void engine::make_node(const net::endpoint& where, bool patient, net::purpose wh
                  .channel = channel_,
                  .connect_timeout = settings_.connect_timeout,
                  .silence_limit = node_timeout_ * core::tuning::servers::silence_factor},
-        .patient = patient};
+        .patient = patient,
+        .resolves = make_resolver(where)};
     nodes_.push_back(std::make_unique<net::node>(*environment_, guard_, std::move(how),
                                                  static_cast<net::node::listener&>(*this)));
+}
+
+std::shared_ptr<net::resolver> engine::make_resolver(const net::endpoint& of) {
+    if (!of.sentinels) return nullptr;
+    return std::make_shared<net::sentinel_resolver>(
+        *environment_, guard_,
+        net::sentinel_resolver::settings{.of = of,
+                                         .client_name = settings_.client_name,
+                                         .connect_timeout = settings_.connect_timeout});
 }
 
 bool engine::in_child() const noexcept { return fork_generation() != generation_; }
@@ -200,23 +211,18 @@ void engine::flush() noexcept {
 bool engine::list_sources(std::vector<driver::source>& all) {
     all.clear();
     for (const auto& node : nodes_) {
-        if (node->silent()) continue;
-        if (node->descriptor() == -1) return false;
-        all.push_back({node->descriptor(), node->index()});
+        const auto add = [&](int descriptor) { all.push_back({descriptor, node->index()}); };
+        if (!node->list_sources(add)) return false;
     }
     return true;
 }
 
-// Meanwhile the descriptor may be another connection's, or nobody's.
 void engine::take_in(const driver::source& from) noexcept {
-    auto& node = *nodes_[from.whose];
-    if (!node.silent() && node.descriptor() == from.descriptor) node.take_in();
+    nodes_[from.whose]->take_in(from.descriptor);
 }
 
 void engine::watch_sources() {
-    for (const auto& node : nodes_) {
-        if (!node->silent()) node->watch();
-    }
+    for (const auto& node : nodes_) node->watch();
 }
 
 void engine::fire(core::time_point now) noexcept {
@@ -237,7 +243,7 @@ bool engine::unattended() const {
     if (stage_ == stage::closed) return false;
     return unattended_ > 0 ||
            std::any_of(nodes_.begin(), nodes_.end(),
-                       [](const auto& node) HOLDFAST_LOCKED { return node->opening(); });
+                       [](const auto& node) HOLDFAST_LOCKED { return node->busy(); });
 }
 
 void engine::on_ready(net::node& which) {
@@ -290,6 +296,12 @@ void engine::bar_conflicts() {
                            true};
     }
     for (const auto& node : nodes_) node->bar(why);
+}
+
+// What nobody may be waiting for has to be looked at all the same.
+void engine::on_change(net::node& which) noexcept {
+    driver_->look_again();
+    if (which.follows()) driver_->attend_by(which.wake_at());
 }
 
 void engine::on_down(net::node& which, const net::failure& why) noexcept {

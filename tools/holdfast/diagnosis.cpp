@@ -111,12 +111,11 @@ finding version(const server_report& report, const options&) {
 
 finding role(const server_report& report, const options&) {
     if (report.mode == "sentinel") {
-        const std::string master =
-            report.watched_master.empty() ? "of the master" : report.watched_master;
+        const bool known = !report.watched_master.empty();
         return {"role", verdict::bad, "a Sentinel, which keeps no locks",
-                "--url " + master +
-                    ", the master that it watches, and another one after a failover: "
-                    "redis+sentinel:// is not supported yet"};
+                "--url " +
+                    (known ? report.watched_master : "redis+sentinel://host:port/<master-name>") +
+                    ", best with the other Sentinels of that master"};
     }
     if (report.mode == "cluster") {
         return {"role", verdict::bad, "a node of a Redis Cluster, which grants us no locks",
