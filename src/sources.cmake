@@ -45,7 +45,7 @@ set(api_sources
   api/release.cpp)
 
 set(operate_sources
-  operate/examine.cpp operate/force.cpp operate/operate.cpp operate/rights.cpp operate/trial.cpp
+  operate/examine.cpp operate/force.cpp operate/group.cpp operate/operate.cpp operate/rights.cpp operate/trial.cpp
   operate/waiters.cpp)
 
 foreach(layer core resp script net kinds runtime platform api operate)

@@ -7,6 +7,7 @@
 #include "holdfast/operate.hpp"
 #include "net/enlisting.hpp"
 #include "net/supported.hpp"
+#include "operate/group.hpp"
 #include "operate/interview.hpp"
 #include "operate/observer.hpp"
 #include "operate/rights.hpp"
@@ -142,16 +143,31 @@ std::string watched_master(const server_report& report, const net::greeting& sai
            std::string(name.substr(0, name.find(',')));
 }
 
+void read_replicas(server_report& report, interview& with) HOLDFAST_LOCKED {
+    if (!report.group) return;
+    const auto info = with.ask({"INFO", "replication"});
+    if (info) report.group->replicas = detail::replicas_in(resp::view(*info).text());
+    report.group->min_replicas_to_write = detail::replicas_to_write(with);
+}
+
 /// `facts`: what it said when it was connected to.
 server_report examine_one(runtime::engine& engine, core::node_index whom,
-                          core::server_facts& facts) {
+                          const net::endpoint& given, core::server_facts& facts) {
+    std::optional<group_report> group;
+    if (given.sentinels) {
+        group.emplace(group_report{.master_name = given.sentinels->master_name});
+        group->sentinels = detail::ask_sentinels(given, engine.settings());
+    }
     const auto lock = [&] {
         const auto held = engine.lock();
         return detail::trial_keys(engine);
     }();
     interview with(engine, whom);
     server_report report{.node = with.node().name(), .tls = with.node().tls()};
-    if (!with.ask({"PING"})) {
+    report.group = std::move(group);
+    const auto greeted = with.ask({"PING"});
+    report.node = with.node().name();
+    if (!greeted) {
         report.error = with.failure().message;
         report.code = with.failure().code;
         return report;
@@ -169,6 +185,7 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     read_persistence(report, with);
     read_rights(report, with, lock);
     read_guard(report, with);
+    read_replicas(report, with);
     if (!with.node().facts().is_replica) report.trial = detail::try_lock_at(with, lock);
     return report;
 }
@@ -196,7 +213,8 @@ std::vector<server_report> examine(client& through) {
     std::vector<server_report> reports;
     std::vector<core::server_facts> facts(looking->node_count());
     for (std::size_t n = 0; n < looking->node_count(); ++n) {
-        reports.push_back(examine_one(*looking, {static_cast<std::uint8_t>(n)}, facts[n]));
+        reports.push_back(
+            examine_one(*looking, {static_cast<std::uint8_t>(n)}, users[n], facts[n]));
         reports.back().user = users[n].user.empty() ? "default" : users[n].user;
     }
     name_conflict(reports, facts);

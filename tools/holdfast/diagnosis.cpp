@@ -5,6 +5,7 @@
 
 #include "describe.hpp"
 #include "exit_code.hpp"
+#include "group_diagnosis.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "private_directory.hpp"
@@ -323,6 +324,10 @@ const char* name_of(verdict value) {
 std::vector<finding> diagnose(const server_report& report, const options& settings) {
     std::vector<finding> findings{reachability(report)};
     const auto look = [&](auto... checks) { (findings.push_back(checks(report, settings)), ...); };
+    const auto add = [&](const std::vector<finding>& more) {
+        findings.insert(findings.end(), more.begin(), more.end());
+    };
+    if (report.group) add(diagnose_sentinels(*report.group));
     if (!report.error.empty()) return findings;
     look(round_trip, version, role);
     if (!report.unsupported.empty()) return findings;
@@ -331,6 +336,7 @@ std::vector<finding> diagnose(const server_report& report, const options& settin
     if (report.clock_difference) findings.push_back(clock_of(report));
     if (report.quarantine || (report.enlisted && guarded(settings))) look(restart);
     if (report.max_ttl) look(agreement);
+    if (report.group) add(diagnose_replicas(*report.group));
     return findings;
 }
 
