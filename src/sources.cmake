@@ -19,8 +19,9 @@ set(script_parts
   scripts/exclusive/draw.lua scripts/exclusive/grant_next.lua)
 
 set(net_sources
-  net/acknowledgement.cpp net/acknowledging.cpp net/connection.cpp net/enlisting.cpp net/explain.cpp net/handshake.cpp net/node.cpp
-  net/supported.cpp net/url.cpp)
+  net/acknowledgement.cpp net/acknowledging.cpp net/connection.cpp net/enlisting.cpp
+  net/explain.cpp net/handshake.cpp net/node.cpp net/sentinel_report.cpp
+  net/sentinel_resolver.cpp net/supported.cpp net/url.cpp)
 
 set(kinds_sources
   kinds/answers.cpp kinds/calls.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/table.cpp)
@@ -45,7 +46,7 @@ set(api_sources
   api/release.cpp)
 
 set(operate_sources
-  operate/examine.cpp operate/force.cpp operate/operate.cpp operate/rights.cpp operate/trial.cpp
+  operate/examine.cpp operate/force.cpp operate/group.cpp operate/operate.cpp operate/rights.cpp operate/trial.cpp
   operate/waiters.cpp)
 
 foreach(layer core resp script net kinds runtime platform api operate)

@@ -136,6 +136,32 @@ struct trial_lock {
     std::string answer{};    // what the server said instead
 };
 
+/// What one Sentinel says of a master.
+struct sentinel_report {
+    std::string node{};
+    std::string error{};       // no answer, or it does not know that master; nothing below is set
+    std::string names{};       // where the master is: `10.0.0.1:6379`
+    std::uint64_t quorum = 0;  // so many must agree that it is down
+    std::uint64_t sentinels = 0;  // that it knows, itself included
+    std::uint64_t replicas = 0;   // that it knows, those that are down too
+};
+
+/// A replica that the master has connected.
+struct replica_report {
+    std::string node{};
+    bool online = false;
+    std::chrono::seconds lag{};  // since it last confirmed anything
+    std::uint64_t bytes_behind = 0;
+};
+
+/// A master, its replicas, and the Sentinels of a URL.
+struct group_report {
+    std::string master_name{};
+    std::vector<sentinel_report> sentinels{};  // as the URL lists them
+    std::vector<replica_report> replicas{};
+    std::optional<std::uint64_t> min_replicas_to_write{};
+};
+
 /// What can be seen of one server. Unset or empty: it could not be found out; see `error`.
 struct server_report {
     std::string node{};
@@ -152,7 +178,7 @@ struct server_report {
     std::string master{};           // of a replica: `10.0.0.1:6379`
     std::string mode{};             // "standalone", "sentinel", "cluster"
     std::string unsupported{};      // why no client of ours uses it; nothing below is set then
-    std::string watched_master{};   // URL of the master that a Sentinel watches
+    std::string watched_master{};   // of a Sentinel: the redis+sentinel:// URL of what it watches
     std::string eviction_policy{};  // maxmemory-policy
     std::optional<std::uint64_t> maxmemory{};
     std::optional<bool> append_only{};
@@ -168,6 +194,7 @@ struct server_report {
     std::optional<std::chrono::milliseconds> max_ttl{};     // that such clients agreed on
     std::optional<std::chrono::milliseconds> quarantine{};  // what is left of it
     std::string one_with{};  // a node of the quorum that is the same server, or replicates it
+    std::optional<group_report> group{};  // of a Sentinel URL, also where no master was reached
 };
 
 /// Looks at one server after the other, over connections of its own, and acquires a trial lock on a

@@ -36,14 +36,15 @@ struct tls_options {
 
 /// How to reach the servers, and how far to trust them.
 ///
-/// One URL is one server. Several, an odd number up to 15, are a quorum of independent masters: a
-/// lock needs the votes of a majority, and any minority may fail. The query of a URL may give some
-/// settings, which then override those here: doc/urls.md.
+/// One URL is one server, or the master that some Sentinels name. Several, an odd number up to 15,
+/// are a quorum of independent masters: a lock needs the votes of a majority, and any minority may
+/// fail. The query of a URL may give some settings, which then override those here: doc/urls.md.
 ///
 /// REQUIRES, for T1: all clients that lock a key have the same servers, database and prefix, and
 /// with a restart guard the same max_ttl (errc::other_max_ttl).
 struct options {
-    std::vector<std::string> urls{};  // redis://, rediss://, unix:// ; see doc/urls.md
+    /// redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel:// ; see doc/urls.md
+    std::vector<std::string> urls{};
 
     std::string user{};      // where the URL has none
     std::string password{};  // where the URL has none
@@ -56,7 +57,7 @@ struct options {
 
     /// For one answer of one server. Zero: 1 s, or 200 ms in a quorum.
     std::chrono::milliseconds node_timeout{0};
-    /// For connecting, TLS and the handshake together. Above zero.
+    /// For connecting, TLS and the handshake together, and for asking Sentinels before. Above zero.
     std::chrono::milliseconds connect_timeout{1000};
     /// How long a waiting acquire goes on while no majority can be reached: see mutex.
     std::chrono::milliseconds patience{5000};
@@ -74,9 +75,9 @@ struct options {
     unsigned drift_per_mille = 10;
 
     /// Ask a server that has restarted, was flushed or was promoted for no votes until every
-    /// earlier lease is over; also watch its clock for jumps. Unset: on for a quorum, and where
-    /// replicas have to acknowledge what is granted; off for one server, whose restart without its
-    /// data then voids T1.
+    /// earlier lease is over; also watch its clock for jumps. Unset: on for a quorum, behind
+    /// Sentinel, and where replicas have to acknowledge what is granted; off for one server, whose
+    /// restart without its data then voids T1.
     std::optional<bool> restart_guard{};
     /// So many replicas of a server have to acknowledge a grant, a renewal, a fencing token and the
     /// beginning of a quarantine before these count: what keeps T1 and T2 across fail-overs, with

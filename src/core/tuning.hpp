@@ -138,6 +138,8 @@ inline constexpr int acknowledged_in_quarters = 3;
 // The write that they acknowledge goes away by itself. Each time it does is another write, so not
 // at once. Chosen.
 inline constexpr duration acknowledged_write_lasts = seconds(60);
+// So often a Sentinel is asked again that would tell by itself: what a lost message costs at most.
+inline constexpr duration ask_sentinel_every = seconds(1);
 }  // namespace servers
 
 }  // namespace holdfast::core::tuning

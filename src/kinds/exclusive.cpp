@@ -160,8 +160,8 @@ class exclusive_kind final : public kind {
         std::size_t count = fenced ? 5 : 2;
         if (!what.entry.empty()) said[count++] = what.entry;
         if (what.in_line) said[count++] = "1";
-        append_call(out, scripts::exclusive::queue_acquire, by_text, texts(all).first(fenced ? 3 : 2),
-                    texts(said).first(count));
+        append_call(out, scripts::exclusive::queue_acquire, by_text,
+                    texts(all).first(fenced ? 3 : 2), texts(said).first(count));
     }
 };
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::net {
 
@@ -17,13 +19,38 @@ struct tls_settings {
     bool operator==(const tls_settings&) const = default;
 };
 
+/// A master that Sentinels watch, and where they are asked for it. Both speak TLS, or neither does.
+struct sentinel_group {
+    struct address {
+        std::string host{};  ///< as of endpoint
+        std::uint16_t port = 26379;
+
+        bool operator==(const address&) const = default;
+    };
+
+    std::vector<address> addresses{};
+    std::string master_name{};
+    std::string user{};  ///< of the Sentinels themselves; those of the servers are the endpoint's
+    std::string password{};
+
+    bool operator==(const sentinel_group&) const = default;
+};
+
+/// `127.0.0.1:6379`, `[::1]:6379`.
+inline std::string address_text(const std::string& host, std::uint16_t port) {
+    const bool is_ipv6 = host.find(':') != std::string::npos;
+    return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
 /// Where one server listens and how to introduce oneself there. A plain value; every member has an
 /// initializer, so that GCC lets designated initializers leave it out without a warning.
 struct endpoint {
     enum class transport_kind : std::uint8_t { tcp, unix_socket };
 
     transport_kind transport = transport_kind::tcp;
-    std::string host{};  ///< tcp: a name or an address; IPv6 without brackets, zone after '%'
+    /// tcp: a name or an address; IPv6 without brackets, zone after '%'. With `sentinels` those of
+    /// the first of them, until they have said where the server is.
+    std::string host{};
     std::uint16_t port = 6379;
     std::string path{};  ///< unix_socket: absolute
     bool tls = false;
@@ -31,13 +58,15 @@ struct endpoint {
     std::string user{};
     std::string password{};
     unsigned database = 0;
+    std::optional<sentinel_group> sentinels{};  ///< to be asked where the server is
 
-    /// What messages call it: `127.0.0.1:6379`, `[::1]:6379`, `unix:/run/redis.sock`.
+    /// What messages call it: `127.0.0.1:6379`, `[::1]:6379`, `unix:/run/redis.sock`; as long as
+    /// only the Sentinels are known, `mymaster of 127.0.0.1:26379`, by the first of them.
     /// Never contains the user or the password.
     std::string name() const {
+        if (sentinels) return sentinels->master_name + " of " + address_text(host, port);
         if (transport == transport_kind::unix_socket) return "unix:" + path;
-        const bool is_ipv6 = host.find(':') != std::string::npos;
-        return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+        return address_text(host, port);
     }
 
     bool operator==(const endpoint&) const = default;

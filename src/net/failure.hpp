@@ -16,7 +16,8 @@ struct failure {
     errc code = errc::unreachable;
     std::string message;    // without the node's name
     bool hopeless = false;  // asking again changes nothing: somebody has to mend something
-    bool emptied = false;   // the server was, while it was asked: it can be asked again at once
+    bool emptied = false;   // the server was, or another took its place, while it was asked: it can
+                            // be asked again at once
 
     /// Not asked at all: the server is in quarantine for so long still.
     std::optional<std::chrono::nanoseconds> quarantine{};

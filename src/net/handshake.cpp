@@ -26,7 +26,8 @@ bool means_no_users(std::string_view error) {
     return error.find("wrong number of arguments") != error.npos;
 }
 
-/// The text behind a key of a map, empty if there is none.
+}  // namespace
+
 std::string_view value_in(resp::view map, std::string_view key) {
     for (auto at = map.begin(); at != map.end(); ++at) {
         const bool found = (*at).text() == key;
@@ -35,8 +36,6 @@ std::string_view value_in(resp::view map, std::string_view key) {
     }
     return {};
 }
-
-}  // namespace
 
 std::string_view info_field(std::string_view text, std::string_view name) {
     for (std::size_t line = 0; line < text.size();) {

@@ -20,6 +20,9 @@ namespace holdfast::net {
 /// The value of a field in the text of INFO, empty if it has none.
 std::string_view info_field(std::string_view info, std::string_view name);
 
+/// The text behind a key of a map, empty if there is none.
+std::string_view value_in(resp::view map, std::string_view key);
+
 /// What is known of a server, with what the text of INFO says of its role.
 core::server_facts facts_in(std::string_view replication, core::server_facts known);
 

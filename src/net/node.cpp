@@ -26,12 +26,20 @@ failure two_servers() noexcept {
     return why;
 }
 
+/// `, 10.0.0.1:6379`, by what a replica says of itself.
+std::string master_of(const greeting& said) {
+    const auto host = said.field("master_host");
+    return host.empty() ? ""
+                        : ", " + std::string(host) + ":" + std::string(said.field("master_port"));
+}
+
 }  // namespace
 
 node::node(network& through, base::client_mutex& guard, settings how, listener& whom)
     : network_(through),
       guard_(guard),
       settings_(std::move(how)),
+      given_(settings_.link.where),
       listener_(whom),
       delay_(first_delay, longest_delay),
       judge_(settings_.link.policy) {
@@ -41,7 +49,16 @@ node::node(network& through, base::client_mutex& guard, settings how, listener& 
     }
 }
 
-node::~node() { stop_resolving(); }
+node::~node() {
+    stop_resolving();
+    settings_.resolves->close();
+}
+
+std::string node::name() const {
+    if (!given_.sentinels) return settings_.link.where.name();
+    if (!located_) return given_.name();
+    return given_.sentinels->master_name + " at " + settings_.link.where.name();
+}
 
 void node::send(boost::intrusive_ptr<exchange> who, exchange::tag request,
                 clock::time_point deadline, clock::time_point now) noexcept {
@@ -115,6 +132,7 @@ void node::expire(clock::time_point now) noexcept {
     }
     if (connection_) connection_->expire(now);
     if (replicas_) replicas_->expire(now);
+    settings_.resolves->expire(now);
     expire_waiting(now);
 }
 
@@ -124,6 +142,7 @@ clock::time_point node::wake_at() const {
     if (resolving_) earliest = resolved_by();
     if (connection_) earliest = connection_->wake_at();
     if (replicas_) earliest = std::min(earliest, replicas_->wake_at());
+    earliest = std::min(earliest, settings_.resolves->wake_at());
     for (const auto& request : waiting_) earliest = std::min(earliest, request.deadline);
     return earliest;
 }
@@ -141,13 +160,15 @@ void node::stop_resolving() noexcept {
     if (std::exchange(resolving_, false)) settings_.resolves->withdraw();
 }
 
-void node::on_found(const location& found) noexcept {
+void node::on_found(const net::location& found) noexcept {
     resolving_ = false;
     const auto needed = acks_needed(settings_.replica_acks, found.members);
     if (!needed) return on_down(unknown_group());
     settings_.link.group = {.members = found.members, .acks = *needed};
     settings_.link.acks.needed = *needed;
     try {
+        located_ = true;
+        location_ = found;
         open(found.where);
     } catch (...) {
         return on_down(current_failure());
@@ -169,18 +190,46 @@ void node::open(const endpoint& where) {
 
 void node::on_not_found(const failure& why) noexcept {
     resolving_ = false;
+    located_ = false;
     on_down(why);
+}
+
+// Whoever waits for the connection goes on waiting; what was asked over it may be asked again. A
+// server that stands still would say nothing for long, and one that was replaced what does not
+// count any more.
+void node::on_moved(const net::location& found) noexcept {
+    if (state_ == state::closed) return;
+    location_.members = found.members;
+    if (found.where == location_.where) return;
+    const auto why = [&]() noexcept {
+        auto moved = no_answer("another server has taken its place");
+        moved.emptied = true;
+        return moved;
+    }();
+    const auto as = opening() ? state_ : state::connecting;
+    if (state_ == state::ready) {
+        connection_->hang_up(why);
+    } else if (connection_) {
+        connection_->fail_all(why);
+        retire(std::move(connection_));
+        acknowledging::fail(stop_acknowledging(), why);
+        state_ = state::out;
+    }
+    if (state_ == state::out) connect(network_.now(), as);
 }
 
 void node::take_in(int descriptor) noexcept {
     if (connection_ && connection_->descriptor() == descriptor) return connection_->take_in();
     const bool two = replicas_ && replicas_->is_open();
-    if (two && replicas_->descriptor() == descriptor) replicas_->take_in();
+    if (two && replicas_->descriptor() == descriptor) return replicas_->take_in();
+    auto& book = *settings_.resolves;
+    if (!book.silent() && book.descriptor() == descriptor) book.take_in();
 }
 
 void node::watch() {
     if (connection_) connection_->watch();
     if (replicas_ && replicas_->is_open()) replicas_->watch();
+    if (!settings_.resolves->silent()) settings_.resolves->watch();
 }
 
 void node::stop_vouching() noexcept {
@@ -196,7 +245,23 @@ void node::vouch(std::string life, clock::time_point now) {
     connect(now, state::connecting);
 }
 
+std::optional<failure> node::why_no_master(const greeting& said) const {
+    if (!follows()) return std::nullopt;
+    const auto role = said.field("role");
+    if (role == "master") return std::nullopt;
+    if (!role.empty()) {
+        return failure{.code = errc::unsafe_server,
+                       .message = "is a replica, though a Sentinel named it as the master"};
+    }
+    if (settings_.link.what_for == purpose::look) return std::nullopt;
+    return failure{errc::permission,
+                   "does not say whether it is a master; with Sentinel that needs INFO, which the "
+                   "ACL refuses",
+                   true};
+}
+
 void node::on_ready(const greeting& said) {
+    if (const auto why = why_no_master(said)) return connection_->hang_up(*why);
     said_ = said;
     facts_ = said.facts();
     if (!acknowledges() || replicas_->ready()) begin();
@@ -251,6 +316,8 @@ std::uint64_t node::time_at(clock::time_point now) const {
 }
 
 void node::on_down(const failure& why) noexcept {
+    const bool met = state_ == state::ready;
+    if (connection_ && !met) settings_.resolves->doubt();
     state_ = state::out;
     tried_ = true;
     last_failure_ = copy_of(why);
@@ -334,7 +401,9 @@ failure node::why_unfit() const {
     switch (judge_.reason()) {
         case flaw::replica:
             return {.code = errc::unsafe_server,
-                    .message = "is a replica; give the master's address"};
+                    .message = "is a replica; give the master's address" + master_of(said_) +
+                               ", or write redis+sentinel://host:port/<master-name> where "
+                               "Sentinels watch it"};
         case flaw::untracked:
             return {errc::unsafe_server,
                     "does not tell when it is emptied (CLIENT TRACKING with RESP3), which the "
@@ -353,6 +422,7 @@ failure node::why_unfit() const {
 
 void node::close(const failure& why) noexcept {
     stop_resolving();
+    settings_.resolves->close();
     auto last = std::move(connection_);
     state_ = state::closed;
     last_failure_ = copy_of(why);
@@ -367,6 +437,7 @@ void node::close(const failure& why) noexcept {
 void node::abandon() noexcept {
     if (connection_) connection_->abandon();
     if (replicas_) replicas_->abandon();
+    settings_.resolves->abandon();
 }
 
 }  // namespace holdfast::net

@@ -29,9 +29,10 @@ namespace holdfast::net {
 ///
 /// To connect is to ask the resolver where the server is, and then to open a connection, together
 /// within connect_timeout. Where replicas have to acknowledge what counts, that is two connections,
-/// which live and die together: ready means that both are, and show the same life. Patient is the
-/// node of a client that has no other: there is nobody else to ask. Everything is called with the
-/// client's lock held.
+/// which live and die together: ready means that both are, and show the same life. Where the
+/// resolver says that the server is elsewhere now, whatever is there still is left at once. Patient
+/// is the node of a client that has no other: there is nobody else to ask. Everything is called
+/// with the client's lock held.
 class node final : private connection::owner,
                    private resolver::asker,
                    private acknowledging::listener {
@@ -91,16 +92,19 @@ class node final : private connection::owner,
     void expire(clock::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] clock::time_point wake_at() const HOLDFAST_LOCKED;
 
-    /// Calls `add(descriptor)` for all that something can arrive by: the connections to its server.
-    /// False: some of it has no descriptor, as of connection.
+    /// Calls `add(descriptor)` for all that something can arrive by: the connections to its server,
+    /// and its resolver's. False: some of it has no descriptor, as of connection.
     template <typename Add>
     [[nodiscard]] bool list_sources(Add&& add) const HOLDFAST_LOCKED {
+        const auto& book = *settings_.resolves;
         const bool two = replicas_ && replicas_->is_open();
         const int own = connection_ ? connection_->descriptor() : 0;
         const int second = two ? replicas_->descriptor() : 0;
-        if (own == -1 || second == -1) return false;
+        const int others = book.silent() ? 0 : book.descriptor();
+        if (own == -1 || second == -1 || others == -1) return false;
         if (connection_) add(own);
         if (two) add(second);
+        if (!book.silent()) add(others);
         return true;
     }
     /// Meanwhile the descriptor may be another connection's, or nobody's.
@@ -108,13 +112,22 @@ class node final : private connection::owner,
     void watch() HOLDFAST_LOCKED;
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
-    [[nodiscard]] std::string name() const HOLDFAST_LOCKED { return settings_.link.where.name(); }
+    /// As of endpoint; of a master that Sentinels name, `mymaster at 127.0.0.1:6379`.
+    [[nodiscard]] std::string name() const HOLDFAST_LOCKED;
+    /// Where it was found last, and how many belong to its group.
+    [[nodiscard]] const net::location& location() const HOLDFAST_LOCKED { return location_; }
+    /// It may be told that its server is elsewhere.
+    [[nodiscard]] bool follows() const { return settings_.resolves->names_masters(); }
     [[nodiscard]] bool tls() const HOLDFAST_LOCKED { return settings_.link.where.tls; }
     [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return state_ == state::ready; }
     /// It was reached, or could not be.
     [[nodiscard]] bool was_tried() const HOLDFAST_LOCKED { return tried_; }
     [[nodiscard]] bool opening() const HOLDFAST_LOCKED {
         return state_ == state::connecting || state_ == state::probing;
+    }
+    /// It has to be driven although nobody may be waiting.
+    [[nodiscard]] bool busy() const HOLDFAST_LOCKED {
+        return opening() || settings_.resolves->busy();
     }
     /// An answer is overdue. REQUIRES: ready.
     [[nodiscard]] bool stalled() const HOLDFAST_LOCKED { return connection_->stalled(); }
@@ -184,8 +197,11 @@ class node final : private connection::owner,
         return why_no_vote(who, request, network_.now());
     }
     void on_blocked() override HOLDFAST_LOCKED { listener_.on_change(*this); }
-    void on_found(const location& found) noexcept override HOLDFAST_LOCKED;
+    void on_found(const net::location& found) noexcept override HOLDFAST_LOCKED;
     void on_not_found(const failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_moved(const net::location& found) noexcept override HOLDFAST_LOCKED;
+    void on_change() noexcept override HOLDFAST_LOCKED { listener_.on_change(*this); }
+    std::uint64_t chance() noexcept override HOLDFAST_LOCKED { return listener_.chance(); }
     void on_second_ready() override HOLDFAST_LOCKED;
     void on_second_down(const failure& why) noexcept override HOLDFAST_LOCKED;
     void on_another_life(const failure& why) noexcept override HOLDFAST_LOCKED;
@@ -209,6 +225,8 @@ class node final : private connection::owner,
         return connecting_since_ + settings_.link.connect_timeout;
     }
     void notice_hang_up(clock::time_point now) HOLDFAST_LOCKED;
+    /// Why whatever answered is not the master that was meant.
+    [[nodiscard]] std::optional<failure> why_no_master(const greeting& said) const HOLDFAST_LOCKED;
     [[nodiscard]] bool must_wait(clock::time_point now) HOLDFAST_LOCKED;
     void look_again_if_unfit(const waiting& asked, clock::time_point now) HOLDFAST_LOCKED;
     /// Why a request must not be sent, if it asks for a vote.
@@ -219,11 +237,14 @@ class node final : private connection::owner,
     network& network_;
     base::client_mutex& guard_;
     settings settings_;
+    endpoint given_;  // settings_.link.where, until it is found
     listener& listener_;
 
     state state_ = state::idle;
     bool tried_ = false;
     bool resolving_ = false;
+    bool located_ = false;
+    net::location location_;
     clock::time_point connecting_since_{};
     std::unique_ptr<connection> connection_;
     std::unique_ptr<connection> retired_;      // and those before it, until nobody is inside them

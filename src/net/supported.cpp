@@ -33,8 +33,8 @@ bool is_too_old(std::string_view version) { return numbers_of(version) < oldest;
 std::optional<failure> why_unsupported(const greeting& said) {
     if (said.mode() == "sentinel") {
         return unsupported(
-            "is a Sentinel, which keeps no locks; give the URL of the master that it watches "
-            "(Sentinel URLs are not supported yet)");
+            "is a Sentinel, which keeps no locks; write redis+sentinel://host:port/<master-name> "
+            "for the master that it watches");
     }
     if (said.mode() == "cluster") {
         return unsupported(

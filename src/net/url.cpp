@@ -10,8 +10,10 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-constexpr std::array<std::string_view, 4> planned_schemes{"redis+sentinel", "rediss+sentinel",
-                                                          "redis+cluster", "rediss+cluster"};
+constexpr std::array<std::string_view, 2> planned_schemes{"redis+cluster", "rediss+cluster"};
+
+constexpr std::array<std::string_view, 2> sentinel_parameters{"sentinel_user", "sentinel_password"};
+constexpr std::string_view sentinel_suffix = "+sentinel";
 
 // Our own classes of characters: those of <cctype> depend on the locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -131,6 +133,8 @@ class url_reader {
         split(rest);
         if (is_unix()) {
             read_path();
+        } else if (by_sentinels()) {
+            read_sentinels();
         } else {
             read_host_and_port();
         }
@@ -180,7 +184,11 @@ class url_reader {
         return rest.substr(3);
     }
 
-    void accept_scheme(const std::string& scheme) {
+    void accept_scheme(std::string scheme) {
+        if (scheme.ends_with(sentinel_suffix) && scheme != "unix+sentinel") {
+            scheme.resize(scheme.size() - sentinel_suffix.size());
+            result_.where.sentinels.emplace();
+        }
         if (scheme == "unix") {
             result_.where.transport = endpoint::transport_kind::unix_socket;
         } else if (scheme == "rediss" || scheme == "valkeys") {
@@ -201,8 +209,9 @@ class url_reader {
         if (text_.front() == '/' || (scheme == "unix" && rest.starts_with(':'))) {
             fail("a Unix socket is written unix:///path/to/socket");
         }
-        const bool ours =
-            scheme == "redis" || scheme == "rediss" || scheme == "valkey" || scheme == "valkeys";
+        const bool ours = scheme == "redis" || scheme == "rediss" || scheme == "valkey" ||
+                          scheme == "valkeys" || scheme == "redis+sentinel" ||
+                          scheme == "rediss+sentinel";
         if (ours && rest.starts_with(':')) {
             fail_at(rest.substr(1), scheme + ": must be followed by //host:port");
         }
@@ -255,6 +264,8 @@ class url_reader {
             }
         }
     }
+
+    bool by_sentinels() const { return result_.where.sentinels.has_value(); }
 
     bool is_unix() const {
         return result_.where.transport == endpoint::transport_kind::unix_socket;
@@ -311,53 +322,106 @@ class url_reader {
         }
     }
 
+    struct address {
+        std::string host;
+        std::optional<std::uint16_t> port{};
+    };
+
     void read_host_and_port() {
-        if (host_and_port_.starts_with('[')) {
-            read_bracketed_host();
-        } else {
-            read_plain_host();
-        }
-    }
-
-    void read_bracketed_host() {
-        const auto [address, after] = cut(host_and_port_.substr(1), ']');
-        if (!after) fail_at(host_and_port_, "the '[' before an IPv6 address is never closed");
-        result_.where.host = decoded_printable(address, "IPv6 address");
-        if (!is_ipv6_with_zone(result_.where.host)) {
-            fail_at(address, "this is not an IPv6 address; with a zone it is [fe80::1%25eth0]");
-        }
-        if (after->empty()) return;
-        if (!after->starts_with(':')) fail_at(*after, "expected ':' and a port after ']'");
-        read_port(after->substr(1));
-    }
-
-    void read_plain_host() {
-        if (host_and_port_.find_first_of(",;") != npos) {
+        if (!host_and_port_.starts_with('[') && host_and_port_.find_first_of(",;") != npos) {
             fail_at(host_and_port_, "one URL names one host: give several URLs for a quorum");
         }
-        const auto [host, port] = cut(host_and_port_, ':');
-        if (host.empty()) {
-            fail_at(host, "the host is missing: expected " +
-                              std::string{result_.where.tls ? "rediss" : "redis"} +
-                              "://host[:port][/database]");
+        auto [host, port] = read_address(host_and_port_);
+        result_.where.host = std::move(host);
+        result_.where.port = port.value_or(result_.where.port);
+    }
+
+    void read_sentinels() {
+        auto& all = result_.where.sentinels->addresses;
+        std::optional<std::string_view> rest = host_and_port_;
+        while (rest) {
+            const auto [written, after] = cut(*rest, ',');
+            auto [host, port] = read_address(written);
+            sentinel_group::address next{.host = std::move(host)};
+            next.port = port.value_or(next.port);
+            if (std::ranges::find(all, next) != all.end()) {
+                fail_at(written, "this Sentinel is given twice");
+            }
+            if (all.size() == max_sentinels) {
+                fail_at(written, "more than " + std::to_string(max_sentinels) + " Sentinels");
+            }
+            all.push_back(std::move(next));
+            rest = after;
         }
+        result_.where.host = all.front().host;
+        result_.where.port = all.front().port;
+        read_master_name();
+    }
+
+    /// Leaves the database in the path.
+    void read_master_name() {
+        const auto whole = path_.empty() ? path_ : path_.substr(1);
+        const auto [name, after] = cut(whole, '/');
+        if (name.empty()) {
+            fail_at(whole, "the name of the master is missing: expected " + expected());
+        }
+        auto& master = result_.where.sentinels->master_name;
+        master = decoded(name);
+        if (std::ranges::any_of(master, [](char c) { return c <= ' ' || c > '~'; })) {
+            fail_at(name,
+                    "the name of a master consists of printable ASCII characters without spaces");
+        }
+        if (after && after->find('/') != npos) {
+            fail_at(after->substr(after->find('/')), "unexpected '/': expected " + expected() +
+                                                         "; in a name it must be written as %2F");
+        }
+        path_ = after ? whole.substr(name.size()) : std::string_view{};
+    }
+
+    std::string expected() const {
+        const std::string scheme = result_.where.tls ? "rediss" : "redis";
+        return scheme + (by_sentinels() ? "+sentinel://host[:port],.../master-name[/database]"
+                                        : "://host[:port][/database]");
+    }
+
+    address read_address(std::string_view written) const {
+        return written.starts_with('[') ? read_bracketed_host(written) : read_plain_host(written);
+    }
+
+    address read_bracketed_host(std::string_view written) const {
+        const auto [ip, after] = cut(written.substr(1), ']');
+        if (!after) fail_at(written, "the '[' before an IPv6 address is never closed");
+        address result{.host = decoded_printable(ip, "IPv6 address")};
+        if (!is_ipv6_with_zone(result.host)) {
+            fail_at(ip, "this is not an IPv6 address; with a zone it is [fe80::1%25eth0]");
+        }
+        if (after->empty()) return result;
+        if (!after->starts_with(':')) fail_at(*after, "expected ':' and a port after ']'");
+        result.port = read_port(after->substr(1));
+        return result;
+    }
+
+    address read_plain_host(std::string_view written) const {
+        const auto [host, port] = cut(written, ':');
+        if (host.empty()) fail_at(host, "the host is missing: expected " + expected());
         if (port && port->find(':') != npos) {
             fail_at(*port,
                     "more than one ':' after the host: "
                     "an IPv6 address must stand in brackets, as in [::1]:6379");
         }
-        result_.where.host = decoded_printable(host, "host");
-        if (!std::ranges::all_of(result_.where.host, is_host_character)) {
+        address result{.host = decoded_printable(host, "host")};
+        if (!std::ranges::all_of(result.host, is_host_character)) {
             fail_at(host, "a host consists of letters, digits, '.', '-' and '_'");
         }
-        if (port) read_port(*port);
+        if (port) result.port = read_port(*port);
+        return result;
     }
 
-    void read_port(std::string_view written) {
+    std::uint16_t read_port(std::string_view written) const {
         if (written.empty()) fail_at(written, "the port is missing after ':'");
         const auto port = number_up_to(65535, decoded(written));
         if (!port || *port == 0) fail_at(written, "the port is not a number from 1 to 65535");
-        result_.where.port = static_cast<std::uint16_t>(*port);
+        return static_cast<std::uint16_t>(*port);
     }
 
     /// The one in the path, which `/` alone does not give.
@@ -393,31 +457,42 @@ class url_reader {
         if (!value) fail_at(parameter, "query parameter '" + name + "' has no value");
         if (name == "db") {
             read_database_parameter(written_name, *value);
+        } else if (name == "sentinel_user") {
+            result_.where.sentinels->user = decoded(*value);
+        } else if (name == "sentinel_password") {
+            result_.where.sentinels->password = decoded(*value);
         } else {
             result_.parameters.emplace_back(name, decoded(*value));
         }
     }
 
-    void check_name(std::string_view written, const std::string& name) const {
-        if (name != "db" && std::ranges::find(known_parameters_, name) == known_parameters_.end()) {
+    void check_name(std::string_view written, const std::string& name) {
+        const bool of_sentinels =
+            std::ranges::find(sentinel_parameters, name) != sentinel_parameters.end();
+        if (of_sentinels && !by_sentinels()) {
+            fail_at(written, "query parameter '" + name + "' belongs to a redis+sentinel:// URL");
+        }
+        if (name != "db" && !of_sentinels &&
+            std::ranges::find(known_parameters_, name) == known_parameters_.end()) {
             fail_at(written, "unknown query parameter" + quoted_if_short(name) + ": known are " +
                                  list_of_names());
         }
-        const auto has_name = [&](const auto& earlier) { return earlier.first == name; };
-        if (std::ranges::any_of(result_.parameters, has_name) ||
-            (name == "db" && has_database_parameter_)) {
+        if (std::ranges::find(given_, name) != given_.end()) {
             fail_at(written, "query parameter '" + name + "' is given twice");
         }
+        given_.push_back(name);
     }
 
     void read_database_parameter(std::string_view name, std::string_view value) {
         if (has_database_) fail_at(name, "the database is given twice: in the path and as ?db=");
         result_.where.database = database_from(value);
-        has_database_parameter_ = true;
     }
 
     std::string list_of_names() const {
         std::string names = "db";
+        if (by_sentinels()) {
+            for (const auto name : sentinel_parameters) names.append(", ").append(name);
+        }
         for (const auto name : known_parameters_) names.append(", ").append(name);
         return names;
     }
@@ -432,7 +507,7 @@ class url_reader {
     std::optional<std::string_view> query_;
 
     bool has_database_ = false;
-    bool has_database_parameter_ = false;
+    std::vector<std::string> given_;  // query parameters
     parsed_url result_;
 };
 

@@ -15,6 +15,7 @@ namespace holdfast::net {
 inline constexpr std::size_t max_url_length = 4096;
 inline constexpr std::size_t max_socket_path_length = 107;  // sun_path, less its final NUL
 inline constexpr unsigned max_database = 2'147'483'647;
+inline constexpr std::size_t max_sentinels = 15;
 
 struct parsed_url {
     endpoint where;
@@ -41,14 +42,20 @@ struct url_error {
 ///   rediss://...                                         the same over TLS
 ///   unix://[[user][:password]@]/path/to/socket[?db=N]
 ///
-/// - The scheme may be in either case. `local:` belongs to the command line, and Sentinel and
-///   Cluster are not supported yet; both get an error that says so.
+///   redis+sentinel://[user][:password]@host[:port],.../master-name[/database]
+///   rediss+sentinel://...                                the same over TLS, for both
+///
+/// - The scheme may be in either case. `local:` belongs to the command line, and Cluster is not
+///   supported yet; both get an error that says so.
+/// - In a Sentinel URL the credentials are those of the servers; those of
+///   the Sentinels are the parameters `sentinel_user` and `sentinel_password`.
 /// - Everything after the scheme is percent-decoded, once; a '+' is a '+'. The password may hold
 ///   any byte. In a host or path, control characters are refused even when encoded: they
 ///   would end up in messages and, as NUL, cut a name short.
 /// - In the user and the password, "/ ? # @ %" must be encoded, and in the user ':' too.
 /// - IPv6 addresses stand in brackets, with an optional zone: `[fe80::1%25eth0]`.
-/// - A query parameter other than `db` must be one of `known_parameters`, and none may be repeated.
+/// - A query parameter other than these and `db` must be one of `known_parameters`, and none may be
+/// repeated.
 ///   Their values are for the caller to judge.
 ///
 /// Thread safety: a pure function. Errors: only by value; may throw std::bad_alloc.

@@ -7,6 +7,7 @@
 #include "holdfast/operate.hpp"
 #include "net/enlisting.hpp"
 #include "net/supported.hpp"
+#include "operate/group.hpp"
 #include "operate/interview.hpp"
 #include "operate/observer.hpp"
 #include "operate/rights.hpp"
@@ -132,26 +133,41 @@ void read_guard(server_report& report, interview& with) HOLDFAST_LOCKED {
     if (left.count() > 0) report.quarantine = std::chrono::ceil<milliseconds>(left);
 }
 
-/// Where the first master is that a Sentinel watches: `name=main,status=ok,address=10.0.0.1:6379`.
-std::string watched_master(const net::greeting& said) {
-    constexpr std::string_view label = "address=";
+/// The URL of the first master that a Sentinel watches: `name=main,status=ok,address=...`.
+std::string watched_master(const server_report& report, const net::greeting& said) {
+    constexpr std::string_view label = "name=";
     const auto master = said.field("master0");
-    const auto at = master.find(label);
-    if (at == master.npos) return {};
-    const auto address = master.substr(at + label.size());
-    return "redis://" + std::string(address.substr(0, address.find(',')));
+    if (!master.starts_with(label)) return {};
+    const auto name = master.substr(label.size());
+    return std::string(report.tls ? "rediss" : "redis") + "+sentinel://" + report.node + "/" +
+           std::string(name.substr(0, name.find(',')));
+}
+
+void read_replicas(server_report& report, interview& with) HOLDFAST_LOCKED {
+    if (!report.group) return;
+    const auto info = with.ask({"INFO", "replication"});
+    if (info) report.group->replicas = detail::replicas_in(resp::view(*info).text());
+    report.group->min_replicas_to_write = detail::replicas_to_write(with);
 }
 
 /// `facts`: what it said when it was connected to.
 server_report examine_one(runtime::engine& engine, core::node_index whom,
-                          core::server_facts& facts) {
+                          const net::endpoint& given, core::server_facts& facts) {
+    std::optional<group_report> group;
+    if (given.sentinels) {
+        group.emplace(group_report{.master_name = given.sentinels->master_name});
+        group->sentinels = detail::ask_sentinels(given, engine.settings());
+    }
     const auto lock = [&] {
         const auto held = engine.lock();
         return detail::trial_keys(engine);
     }();
     interview with(engine, whom);
     server_report report{.node = with.node().name(), .tls = with.node().tls()};
-    if (!with.ask({"PING"})) {
+    report.group = std::move(group);
+    const auto greeted = with.ask({"PING"});
+    report.node = with.node().name();
+    if (!greeted) {
         report.error = with.failure().message;
         report.code = with.failure().code;
         return report;
@@ -162,13 +178,14 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     read_info(report, said);
     if (const auto why = net::why_unsupported(said)) {
         report.unsupported = why->message;
-        report.watched_master = watched_master(said);
+        report.watched_master = watched_master(report, said);
         return report;
     }
     read_clock(report, with);
     read_persistence(report, with);
     read_rights(report, with, lock);
     read_guard(report, with);
+    read_replicas(report, with);
     if (!with.node().facts().is_replica) report.trial = detail::try_lock_at(with, lock);
     return report;
 }
@@ -196,7 +213,8 @@ std::vector<server_report> examine(client& through) {
     std::vector<server_report> reports;
     std::vector<core::server_facts> facts(looking->node_count());
     for (std::size_t n = 0; n < looking->node_count(); ++n) {
-        reports.push_back(examine_one(*looking, {static_cast<std::uint8_t>(n)}, facts[n]));
+        reports.push_back(
+            examine_one(*looking, {static_cast<std::uint8_t>(n)}, users[n], facts[n]));
         reports.back().user = users[n].user.empty() ? "default" : users[n].user;
     }
     name_conflict(reports, facts);

@@ -10,17 +10,17 @@
 namespace holdfast::detail {
 namespace {
 
-using command = std::vector<std::string>;
+using probe_command = std::vector<std::string>;
 
 struct right {
-    command probe;
+    probe_command probe;
     std::string rule;
 };
 
 enum class refusal : std::uint8_t { none, of_the_command, of_the_key };
 
 // The ACL is asked before the command is looked at: any other error means that it is allowed.
-refusal try_out(interview& with, const command& probe) HOLDFAST_LOCKED {
+refusal try_out(interview& with, const probe_command& probe) HOLDFAST_LOCKED {
     const auto reply = with.ask(probe);
     if (!reply || !resp::view(*reply).text().starts_with("NOPERM")) return refusal::none;
     const auto why = resp::view(*reply).text();
@@ -29,7 +29,7 @@ refusal try_out(interview& with, const command& probe) HOLDFAST_LOCKED {
 }
 
 /// Of a command that a script calls. Up to Redis 7.0 that is said in other words.
-bool is_refused_in_script(interview& with, const command& probe) HOLDFAST_LOCKED {
+bool is_refused_in_script(interview& with, const probe_command& probe) HOLDFAST_LOCKED {
     const auto reply = with.ask(probe);
     if (!reply || !resp::view(*reply).is_error()) return false;
     const auto why = resp::view(*reply).text();
@@ -38,7 +38,7 @@ bool is_refused_in_script(interview& with, const command& probe) HOLDFAST_LOCKED
 }
 
 // NX with XX is an error, after the ACL has been asked.
-command harmless_set(const std::string& key) { return {"SET", key, "1", "NX", "XX"}; }
+probe_command harmless_set(const std::string& key) { return {"SET", key, "1", "NX", "XX"}; }
 
 /// Whether the client has asked for replicas that acknowledge.
 bool acknowledged(interview& with) {
@@ -91,7 +91,7 @@ std::vector<right> rights_to_queue(const std::string& queue, const std::string& 
 // Scripts get a key for reading and writing. Where no command is allowed by which it could be
 // found out, the key counts as missing: too many rules are better than one run after the other.
 bool may_use(interview& with, const std::string& key) HOLDFAST_LOCKED {
-    const std::vector<command> probes = {
+    const std::vector<probe_command> probes = {
         {"EVAL", "return 1", "1", key}, harmless_set(key), {"GET", key}, {"PTTL", key}};
     for (const auto& probe : probes) {
         const auto found = try_out(with, probe);

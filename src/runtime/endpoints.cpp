@@ -142,20 +142,35 @@ void check_count(std::size_t count) {
     }
 }
 
+bool share_a_sentinel(const net::sentinel_group& one, const net::sentinel_group& other) {
+    return std::any_of(one.addresses.begin(), one.addresses.end(), [&](const auto& each) {
+        return std::find(other.addresses.begin(), other.addresses.end(), each) !=
+               other.addresses.end();
+    });
+}
+
+bool same_server(const net::endpoint& one, const net::endpoint& other) {
+    if (!one.sentinels || !other.sentinels) return one.name() == other.name();
+    return one.sentinels->master_name == other.sentinels->master_name &&
+           share_a_sentinel(*one.sentinels, *other.sentinels);
+}
+
 void check_distinct(const std::vector<net::endpoint>& endpoints) {
-    std::vector<std::string> names;
-    for (const auto& where : endpoints) {
-        const auto name = where.name();
-        if (std::find(names.begin(), names.end(), name) != names.end()) {
-            refuse(errc::invalid_option, name + " is given twice; votes must be independent");
-        }
-        names.push_back(name);
+    for (auto each = endpoints.begin(); each != endpoints.end(); ++each) {
+        const bool twice = std::any_of(endpoints.begin(), each, [&](const auto& before) {
+            return same_server(before, *each);
+        });
+        if (!twice) continue;
+        refuse(errc::invalid_option, each->name() + " is given twice; votes must be independent");
     }
 }
 
+bool has_group(const net::endpoint& where) { return where.sentinels.has_value(); }
+
 // The address of a single server does not tell how many there are beside it.
-void check_acknowledgement(const options& settings) {
+void check_acknowledgement(const options& settings, const std::vector<net::endpoint>& endpoints) {
     if (!settings.replica_acks || !settings.replica_acks->needs_group()) return;
+    if (std::all_of(endpoints.begin(), endpoints.end(), has_group)) return;
     refuse(
         errc::invalid_option,
         "a majority of the replicas, or all of them, can be asked for only where the size of the "
@@ -163,13 +178,15 @@ void check_acknowledgement(const options& settings) {
         "of replicas that have to acknowledge, as replica_acks=1");
 }
 
-void fill_in(options& settings) {
+// Where one server can take another's place, it is one that may have forgotten locks.
+void fill_in(options& settings, const std::vector<net::endpoint>& endpoints) {
     const bool quorum = settings.urls.size() > 1;
+    const bool replaced = std::any_of(endpoints.begin(), endpoints.end(), has_group);
     if (settings.node_timeout == milliseconds(0)) {
         settings.node_timeout = quorum ? milliseconds(200) : milliseconds(1000);
     }
     const bool acknowledged = settings.replica_acks.value_or(replicas::none()) != replicas::none();
-    if (!settings.restart_guard) settings.restart_guard = quorum || acknowledged;
+    if (!settings.restart_guard) settings.restart_guard = quorum || replaced || acknowledged;
 }
 
 }  // namespace
@@ -188,8 +205,8 @@ resolved resolve(options given) {
     check_distinct(result.endpoints);
     take_over(all, given);
     check(given);
-    check_acknowledgement(given);
-    fill_in(given);
+    check_acknowledgement(given, result.endpoints);
+    fill_in(given, result.endpoints);
     result.settings = std::move(given);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "holdfast/error.hpp"
 #include "kinds/calls.hpp"
 #include "kinds/table.hpp"
+#include "net/sentinel_resolver.hpp"
 #include "platform/fork_guard.hpp"
 #include "runtime/operations/drain.hpp"
 #include "runtime/operations/heartbeat.hpp"
@@ -76,10 +77,20 @@ void engine::make_node(const net::endpoint& where, bool patient, net::purpose wh
                  .connect_timeout = settings_.connect_timeout,
                  .silence_limit = node_timeout_ * core::tuning::servers::silence_factor},
         .patient = patient,
+        .resolves = make_resolver(where),
         .replica_acks = what_for == net::purpose::look ? replicas::none() : settings_.replica_acks,
         .answer_within = node_timeout_};
     nodes_.push_back(std::make_unique<net::node>(*environment_, guard_, std::move(how),
                                                  static_cast<net::node::listener&>(*this)));
+}
+
+std::shared_ptr<net::resolver> engine::make_resolver(const net::endpoint& of) {
+    if (!of.sentinels) return nullptr;
+    return std::make_shared<net::sentinel_resolver>(
+        *environment_, guard_,
+        net::sentinel_resolver::settings{.of = of,
+                                         .client_name = settings_.client_name,
+                                         .connect_timeout = settings_.connect_timeout});
 }
 
 bool engine::in_child() const noexcept { return fork_generation() != generation_; }
@@ -238,7 +249,7 @@ bool engine::unattended() const {
     if (stage_ == stage::closed) return false;
     return unattended_ > 0 ||
            std::any_of(nodes_.begin(), nodes_.end(),
-                       [](const auto& node) HOLDFAST_LOCKED { return node->opening(); });
+                       [](const auto& node) HOLDFAST_LOCKED { return node->busy(); });
 }
 
 void engine::on_ready(net::node& which) {
@@ -291,6 +302,12 @@ void engine::bar_conflicts() {
                            true};
     }
     for (const auto& node : nodes_) node->bar(why);
+}
+
+// What nobody may be waiting for has to be looked at all the same.
+void engine::on_change(net::node& which) noexcept {
+    driver_->look_again();
+    if (which.follows()) driver_->attend_by(which.wake_at());
 }
 
 void engine::on_down(net::node& which, const net::failure& why) noexcept {

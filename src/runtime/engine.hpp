@@ -154,8 +154,10 @@ class engine final : private driver::machinery,
     void decline(core::node_index by, const kinds::call& whom,
                  core::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] bool in_use(std::string_view owner) const HOLDFAST_LOCKED;
-    void on_change(net::node&) noexcept override HOLDFAST_LOCKED { driver_->look_again(); }
+    void on_change(net::node& which) noexcept override HOLDFAST_LOCKED;
 
+    /// Null: its address is known.
+    [[nodiscard]] std::shared_ptr<net::resolver> make_resolver(const net::endpoint& of);
     void make_node(const net::endpoint& where, bool patient, net::purpose what_for);
     void bar_conflicts() HOLDFAST_LOCKED;
     void tell_of_no_calls(net::node& which) HOLDFAST_LOCKED;

@@ -212,6 +212,14 @@ TEST_F(authenticating, of_a_user_without_the_rights_gives_77) {
     EXPECT_EQ(result.exit_code, 77) << result.err;
 }
 
+TEST_F(authenticating, refuses_a_password_of_sentinels_that_others_could_read_too) {
+    const auto result = holdfast(
+        {"status", "--url", "redis+sentinel://h/main?db=1&sentinel_password=hunter2", "key"});
+    EXPECT_EQ(result.exit_code, 64) << result.err;
+    EXPECT_NE(result.err.find("HOLDFAST_URL"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("hunter2"), std::string::npos) << result.err;
+}
+
 TEST_F(authenticating, with_an_empty_password_file_gives_78_and_says_so) {
     std::ofstream(scratch_ / "empty") << "\n";
     const auto result =

@@ -432,14 +432,15 @@ TEST_F(doctor, takes_a_record_that_no_client_wrote_for_none) {
     }
 }
 
-TEST_F(doctor, finds_a_sentinel_and_names_its_master) {
+TEST_F(doctor, finds_a_sentinel_and_says_what_to_write_instead) {
     if (major_version() < 7) GTEST_SKIP() << "a sentinel has no users";
     redis_server sentinel(sentinel_of(server_));
     const auto result = holdfast({"doctor", "--url", sentinel.url()});
     EXPECT_EQ(result.exit_code, 78) << result.out;
     EXPECT_NE(result.out.find("FAIL  role        a Sentinel"), std::string::npos) << result.out;
-    EXPECT_NE(result.out.find("--url " + server_.url() + ","), std::string::npos) << result.out;
-    EXPECT_NE(result.out.find("redis+sentinel:// is not supported yet"), std::string::npos)
+    EXPECT_NE(result.out.find(
+                  "--url redis+sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/main,"),
+              std::string::npos)
         << result.out;
 }
 

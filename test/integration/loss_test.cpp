@@ -8,7 +8,8 @@
 namespace holdfast::test {
 namespace {
 
-// The notice of a loss, a sixth of it, is longer than this process may have to wait for a processor.
+// The notice of a loss, a sixth of it, is longer than this process may have to wait for a
+// processor.
 constexpr milliseconds ttl = 1200ms * slowness;
 
 /// When a lease's stop_token fired, by its own callback.

@@ -30,7 +30,8 @@ TEST(unsupported, a_sentinel_is_called_one) {
     const auto error = failure_at(sentinel.url());
     EXPECT_EQ(error.code, errc::unsafe_server) << error.what;
     EXPECT_TRUE(contains(error.what, "is a Sentinel")) << error.what;
-    EXPECT_TRUE(contains(error.what, "URL of the master")) << error.what;
+    EXPECT_TRUE(contains(error.what, "write redis+sentinel://host:port/<master-name>"))
+        << error.what;
 }
 
 TEST(unsupported, a_cluster_node_is_called_one_whatever_database_is_asked_for) {

@@ -110,8 +110,8 @@ TEST(exclusive_kind, asks_one_voter_for_no_place_where_nobody_waits_and_for_no_t
 TEST(exclusive_kind, is_released_at_one_voter_to_the_next_or_leaves_the_line) {
     std::string releases;
     exclusive().release(releases, false, {.of = queued_lock, .owner = "me"});
-    EXPECT_EQ(releases, call_of(scripts::exclusive::queue_release,
-                                {"2", "k", "holdfast:{k}:queue", "me"}));
+    EXPECT_EQ(releases,
+              call_of(scripts::exclusive::queue_release, {"2", "k", "holdfast:{k}:queue", "me"}));
     std::string leaves;
     exclusive().release(leaves, false, {.of = queued_lock, .owner = "me", .entry = "channel 12 "});
     EXPECT_EQ(leaves, call_of(scripts::exclusive::queue_release,

@@ -323,7 +323,9 @@ TEST(node, a_master_that_has_become_a_replica_is_met_anew) {
     EXPECT_FALSE(with.at().ready());
     const auto who = with.ask_for_vote();
     ASSERT_EQ(who->heard.size(), 1U);
-    EXPECT_EQ(who->heard[0].said, "is a replica; give the master's address");
+    EXPECT_EQ(who->heard[0].said,
+              "is a replica; give the master's address, or write "
+              "redis+sentinel://host:port/<master-name> where Sentinels watch it");
     EXPECT_EQ(with.server.count("enlist"), 1) << "a replica is not enlisted";
 }
 

@@ -94,8 +94,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "unknown scheme 'http': expected redis, rediss, valkey, valkeys or unix"},
         bad_url{std::string(33, 'x') + "://h",
                 "unknown scheme: expected redis, rediss, valkey, valkeys or unix"},
-        bad_url{"redis+sentinel://:hunter2@h1,h2/main",
-                "redis+sentinel:// is not supported yet: give the redis:// URL of one server"},
+        bad_url{"http+sentinel://:hunter2@h1,h2/main",
+                "unknown scheme 'http': expected redis, rediss, valkey, valkeys or unix"},
+        bad_url{"redis+sentinel:h/main",
+                "redis+sentinel: must be followed by //host:port" + at(16)},
         bad_url{"Redis+Cluster://h1,h2",
                 "redis+cluster:// is not supported yet: give the redis:// URL of one server"},
         bad_url{"rediss+cluster://h",
@@ -127,6 +129,58 @@ INSTANTIATE_TEST_SUITE_P(
         bad_url{"redis://a:1;redis://b:2", one_host + at(9)},
         bad_url{"redis://u:p@a:1,b:2", one_host + at(13)},
         bad_url{"redis://h%zz", bad_escape + at(10)}, bad_url{"redis://h%4", bad_escape + at(10)}));
+
+const std::string no_master =
+    "the name of the master is missing: expected "
+    "redis+sentinel://host[:port],.../master-name[/database]";
+const std::string bad_master =
+    "the name of a master consists of printable ASCII characters without spaces";
+const std::string no_sentinel =
+    "the host is missing: expected redis+sentinel://host[:port],.../master-name[/database]";
+
+INSTANTIATE_TEST_SUITE_P(
+    sentinel, every_bad_url,
+    testing::Values(
+        bad_url{"redis+sentinel://h", no_master + at(19)},
+        bad_url{"redis+sentinel://h/", no_master + at(20)},
+        bad_url{"redis+sentinel://:hunter2@h1,h2//3", no_master + at(33)},
+        bad_url{"redis+sentinel://:hunter2@h1,h2?db=1", no_master + at(32)},
+        bad_url{"redis+sentinel:///main", no_sentinel + at(18)},
+        bad_url{"redis+sentinel://h1,/main", no_sentinel + at(21)},
+        bad_url{"redis+sentinel://h1,,h2/main", no_sentinel + at(21)},
+        bad_url{"redis+sentinel://:1,h2/main", no_sentinel + at(18)},
+        bad_url{"redis+sentinel://h1,h2:0/main",
+                "the port is not a number from 1 to 65535" + at(24)},
+        bad_url{"redis+sentinel://h1,h2;h3/main",
+                "a host consists of letters, digits, '.', '-' and '_'" + at(21)},
+        bad_url{"redis+sentinel://h1,h2,h1:26379/main", "this Sentinel is given twice" + at(24)},
+        bad_url{"redis+sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p/main",
+                "more than 15 Sentinels" + at(48)},
+        bad_url{"redis+sentinel://h/main/x",
+                "the database is not a number from 0 to 2147483647" + at(25)},
+        bad_url{"redis+sentinel://h/main/1/2",
+                "unexpected '/': expected redis+sentinel://host[:port],.../master-name[/database]; "
+                "in a name it must be written as %2F" +
+                    at(26)},
+        bad_url{"redis+sentinel://h/ma%0Ain", bad_master + at(20)},
+        bad_url{"redis+sentinel://h/my%20master", bad_master + at(20)},
+        bad_url{"redis+sentinel://h/m%C3%BCller", bad_master + at(20)},
+        bad_url{"redis+sentinel://h/main/1?db=1",
+                "the database is given twice: in the path and as ?db=" + at(27)},
+        bad_url{"redis+sentinel://h/main?sentinel_password=hunter2&sentinel_password=hunter2",
+                "query parameter 'sentinel_password' is given twice" + at(51)},
+        bad_url{"redis+sentinel://h/main?sentinel_password",
+                "query parameter 'sentinel_password' has no value" + at(25)},
+        bad_url{"redis+sentinel://h/main?sentinel_pass=hunter2",
+                "unknown query parameter 'sentinel_pass': known are db, sentinel_user, "
+                "sentinel_password, node_timeout, max_ttl" +
+                    at(25)},
+        bad_url{"redis://h?sentinel_password=hunter2",
+                "query parameter 'sentinel_password' belongs to a redis+sentinel:// URL" + at(11)},
+        bad_url{"rediss+sentinel://h",
+                "the name of the master is missing: expected "
+                "rediss+sentinel://host[:port],.../master-name[/database]" +
+                    at(20)}));
 
 INSTANTIATE_TEST_SUITE_P(
     ipv6, every_bad_url,

@@ -57,6 +57,50 @@ TEST(good_url, means_the_same_with_the_schemes_of_valkey) {
     EXPECT_EQ(where("VALKEYS://h"), over_tls(tcp("h")));
 }
 
+TEST(good_url, gives_the_sentinels_and_the_name_of_their_master) {
+    const auto found = where("redis+sentinel://alice:secret@h1,h2:7000,[::1]:7001/my-master/3");
+    ASSERT_TRUE(found.sentinels);
+    const auto& group = *found.sentinels;
+    ASSERT_EQ(group.addresses.size(), 3U);
+    EXPECT_EQ(group.addresses[0].host, "h1");
+    EXPECT_EQ(group.addresses[0].port, 26379);
+    EXPECT_EQ(group.addresses[1].host, "h2");
+    EXPECT_EQ(group.addresses[1].port, 7000);
+    EXPECT_EQ(group.addresses[2].host, "::1");
+    EXPECT_EQ(group.addresses[2].port, 7001);
+    EXPECT_EQ(group.master_name, "my-master");
+    EXPECT_EQ(group.user, "");
+    EXPECT_EQ(group.password, "");
+    EXPECT_EQ(found.user, "alice") << "of the servers";
+    EXPECT_EQ(found.password, "secret");
+    EXPECT_EQ(found.database, 3U);
+    EXPECT_FALSE(found.tls);
+    EXPECT_EQ(found.name(), "my-master of h1:26379");
+}
+
+TEST(good_url, gives_the_sentinels_their_own_credentials) {
+    const auto found = parsed(
+        "redis+sentinel://h/main?sentinel_user=watcher&sentinel_password=p%40%26&max_ttl=2s");
+    EXPECT_EQ(found.where.sentinels->user, "watcher");
+    EXPECT_EQ(found.where.sentinels->password, "p@&");
+    EXPECT_EQ(found.where.user, "");
+    EXPECT_EQ(found.where.password, "");
+    ASSERT_EQ(found.parameters.size(), 1U) << "these are not the client's";
+    EXPECT_EQ(found.parameters[0].first, "max_ttl");
+}
+
+TEST(good_url, a_sentinel_group_has_forms_for_tls_and_valkey) {
+    EXPECT_TRUE(where("rediss+sentinel://h/main").tls);
+    EXPECT_EQ(where("valkey+sentinel://h/main"), where("redis+sentinel://h/main"));
+    EXPECT_EQ(where("VALKEYS+Sentinel://h/main"), where("rediss+sentinel://h/main"));
+}
+
+TEST(good_url, the_name_of_a_master_may_be_encoded_and_the_database_left_out) {
+    EXPECT_EQ(where("redis+sentinel://h/my%2Fmaster").sentinels->master_name, "my/master");
+    EXPECT_EQ(where("redis+sentinel://h/main/").database, 0U);
+    EXPECT_EQ(where("redis+sentinel://h/main?db=4").database, 4U);
+}
+
 TEST(good_url, gives_host_port_and_database) {
     EXPECT_EQ(where("redis://localhost"), tcp("localhost"));
     EXPECT_EQ(where("redis://localhost/"), tcp("localhost"));

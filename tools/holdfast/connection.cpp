@@ -48,6 +48,8 @@ bool carries_password(std::string_view url) {
     const auto start = url.find("://");
     if (start == std::string_view::npos) return false;
     url.remove_prefix(start + 3);
+    const auto query = url.substr(std::min(url.find('?'), url.size()));
+    if (query.find("sentinel_password=") != query.npos) return true;
     url = url.substr(0, url.find_first_of("/?#"));
     const auto at = url.rfind('@');
     if (at == std::string_view::npos) return false;
@@ -141,7 +143,8 @@ void connection::declare(command_line& line) {
     line.texts(
         "--url", "URL", given_urls_,
         "redis://, rediss:// (TLS) or unix:// URL of the server, valkey:// and valkeys:// for "
-        "the first two, or local: for one of this machine's own; several times: a quorum of "
+        "the first two, redis+sentinel://HOST,HOST,HOST/MASTER-NAME for the master that "
+        "Sentinels name, or local: for one of this machine's own; several times: a quorum of "
         "independent servers. Default: HOLDFAST_URL, REDIS_URL, local:");
     line.text("--user", "NAME", user_,
               "User name, where the URL has none; without a password: that user, if it needs none");

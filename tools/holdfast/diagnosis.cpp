@@ -5,6 +5,7 @@
 
 #include "describe.hpp"
 #include "exit_code.hpp"
+#include "group_diagnosis.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "private_directory.hpp"
@@ -111,12 +112,11 @@ finding version(const server_report& report, const options&) {
 
 finding role(const server_report& report, const options&) {
     if (report.mode == "sentinel") {
-        const std::string master =
-            report.watched_master.empty() ? "of the master" : report.watched_master;
+        const bool known = !report.watched_master.empty();
         return {"role", verdict::bad, "a Sentinel, which keeps no locks",
-                "--url " + master +
-                    ", the master that it watches, and another one after a failover: "
-                    "redis+sentinel:// is not supported yet"};
+                "--url " +
+                    (known ? report.watched_master : "redis+sentinel://host:port/<master-name>") +
+                    ", best with the other Sentinels of that master"};
     }
     if (report.mode == "cluster") {
         return {"role", verdict::bad, "a node of a Redis Cluster, which grants us no locks",
@@ -324,6 +324,10 @@ const char* name_of(verdict value) {
 std::vector<finding> diagnose(const server_report& report, const options& settings) {
     std::vector<finding> findings{reachability(report)};
     const auto look = [&](auto... checks) { (findings.push_back(checks(report, settings)), ...); };
+    const auto add = [&](const std::vector<finding>& more) {
+        findings.insert(findings.end(), more.begin(), more.end());
+    };
+    if (report.group) add(diagnose_sentinels(*report.group));
     if (!report.error.empty()) return findings;
     look(round_trip, version, role);
     if (!report.unsupported.empty()) return findings;
@@ -332,6 +336,7 @@ std::vector<finding> diagnose(const server_report& report, const options& settin
     if (report.clock_difference) findings.push_back(clock_of(report));
     if (report.quarantine || (report.enlisted && guarded(settings))) look(restart);
     if (report.max_ttl) look(agreement);
+    if (report.group) add(diagnose_replicas(*report.group));
     return findings;
 }
 

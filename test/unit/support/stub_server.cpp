@@ -28,7 +28,9 @@ const scripts::script* find_script(std::string_view what) {
 }
 
 std::string name_of(const stub_server::words& command) {
-    if (command[0] == "CLIENT" || command[0] == "SCRIPT") return command[1];
+    if (command[0] == "CLIENT" || command[0] == "SCRIPT" || command[0] == "SENTINEL") {
+        return command[1];
+    }
     if (command[0] != "EVAL" && command[0] != "EVALSHA") return command[0];
     const auto* const script = find_script(command[1]);
     return script == nullptr ? command[0] : std::string(script->name);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "diagnosis.hpp"
+
+namespace holdfast::tool {
+
+/// What the state of a Sentinel group means for locks: a line for what is right, and one for each
+/// risk, with what to change. First of the Sentinels, then, where a master was reached, of its
+/// replicas.
+std::vector<finding> diagnose_sentinels(const group_report& group);
+std::vector<finding> diagnose_replicas(const group_report& group);
+
+}  // namespace holdfast::tool
