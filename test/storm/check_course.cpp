@@ -19,10 +19,12 @@ void check_ownership_of(evidence& with, const evidence::lane& lane) {
             const hold& second = **next;
             if (second.acquired >= *first.let_go) break;
             if (second.asked <= first.acquired) continue;
-            // An older state of a server may hold the key for its former owner once more.
-            const bool rewound = with.struck_between(
-                first.acquired, *first.answered,
-                [](fault_kind kind) { return kind == fault_kind::kill_and_rewind; });
+            // An older state of a server may hold the key for its former owner once more, and so
+            // may a master that was replaced.
+            const bool rewound =
+                with.struck_between(first.acquired, *first.answered, [](fault_kind kind) {
+                    return kind == fault_kind::kill_and_rewind || moves_the_master(kind);
+                });
             if (rewound) continue;
             with.accuse(rule::foreign_release, *first.let_go,
                         with.describe(first) + ", and released it; but " + with.describe(second));

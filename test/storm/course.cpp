@@ -20,12 +20,23 @@ struct interruption {};
 constexpr std::size_t quorum_size = 5;
 constexpr double minutes_per_round = 2;
 
+std::string name_of(prey at) {
+    switch (at) {
+        case prey::minority: return "minority";
+        case prey::waiters: return "waiters";
+        case prey::group: return "group";
+        case prey::anything: break;
+    }
+    return "anything";
+}
+
 class course {
   public:
     explicit course(const course_settings& settings)
         : settings_(settings),
           notes_(settings.directory / "nemesis.history"),
           scene_({.servers = settings.topology == "one" ? 1 : quorum_size,
+                  .replicated = settings.topology == "sentinel",
                   .seed = settings.seed,
                   .directory = settings.directory,
                   .program = settings.program}),
@@ -52,6 +63,7 @@ class course {
     /// Long enough to see that everybody has recovered.
     static constexpr instant calm_time = bounds{}.recovery + std::chrono::seconds(1);
     static constexpr instant waiters_time = std::chrono::seconds(25);
+    static constexpr instant settling_time = std::chrono::seconds(10);
     static constexpr instant rush_time = bounds{}.rush_begins + std::chrono::seconds(5);
 
     void round(instant length) {
@@ -61,6 +73,12 @@ class course {
             rage(prey::waiters, waiters_time);
             return rush();
         }
+        if (scene_.replicated()) {
+            rage(prey::group, length - settling_time - calm_time);
+            enter("settling");  // quarantines after the last fail-over
+            pass(std::chrono::duration_cast<milliseconds>(settling_time));
+            return calm();
+        }
         rage(prey::minority, length / 2 - calm_time);
         calm();
         rage(prey::anything, length / 2 - calm_time);
@@ -68,7 +86,7 @@ class course {
     }
 
     void rage(prey at, instant time) {
-        enter(at == prey::minority ? "minority" : at == prey::waiters ? "waiters" : "anything");
+        enter(name_of(at));
         nemesis_.rage(at, now() + time);
     }
 

@@ -19,6 +19,7 @@ struct course_settings {
 /// The whole storm, in rounds of about two minutes:
 ///
 ///   quorum   a minority is struck - calm - anything is struck - calm
+///   sentinel a replication group and its Sentinels are struck - they settle - calm
 ///   one      anything is struck - calm - who waits is struck - everybody is after one lock
 ///
 /// The histories are in the directory then. False: it was interrupted.

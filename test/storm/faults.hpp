@@ -29,14 +29,26 @@ enum class fault_kind : std::uint8_t {
     delete_lock,  // the popular one, by hand, again and again
     stop_worker,  // SIGSTOP
     kill_worker,  // kill -9, and another takes its place
+
+    // Of a replication group that Sentinels watch:
+    fail_over,       // asked of a Sentinel
+    stop_master,     // SIGSTOP, long enough for a fail-over; then it goes on as if nothing had been
+    kill_master,     // kill -9; it comes back, as a master of its own or as a replica
+    cut_off_master,  // Sentinels and new connections do not reach it: its clients keep it
+    stop_replicas,   // SIGSTOP: nobody acknowledges anything
+    stop_sentinel,   // SIGSTOP
 };
 
-inline constexpr std::array<std::string_view, 21> fault_names{
+inline constexpr std::array<std::string_view, 27> fault_names{
     "kill-and-lose",    "kill-and-keep",   "kill-and-rewind", "stop-server",   "silence",
     "silence-requests", "silence-replies", "delay",           "reset",         "split",
     "clock-forwards",   "clock-backwards", "flush-all",       "flush-scripts", "kill-clients",
     "kill-waiter",      "pause-clients",   "out-of-memory",   "delete-lock",   "stop-worker",
-    "kill-worker"};
+    "kill-worker",      "fail-over",       "stop-master",     "kill-master",   "cut-off-master",
+    "stop-replicas",    "stop-sentinel"};
+
+/// Those that strike single servers, networks and workers come before these.
+inline constexpr auto first_of_a_group = fault_kind::fail_over;
 
 /// The lock at which most threads meet.
 inline constexpr std::string_view popular_key = "apples";
@@ -47,6 +59,19 @@ constexpr std::string_view name_of(fault_kind kind) {
 
 constexpr bool strikes_workers(fault_kind kind) {
     return kind == fault_kind::stop_worker || kind == fault_kind::kill_worker;
+}
+
+constexpr bool strikes_a_group(fault_kind kind) { return kind >= first_of_a_group; }
+
+/// Whether another server may be the master afterwards.
+constexpr bool moves_the_master(fault_kind kind) {
+    switch (kind) {
+        case fault_kind::fail_over:
+        case fault_kind::stop_master:
+        case fault_kind::kill_master:
+        case fault_kind::cut_off_master: return true;
+        default: return false;
+    }
 }
 
 /// Whether who stands in line may be forgotten, too; or was granted the lock, and finds it gone.
@@ -71,7 +96,7 @@ constexpr bool forgets(fault_kind kind) {
         case fault_kind::flush_all:
         case fault_kind::delete_lock:
         case fault_kind::clock_forwards: return true;
-        default: return false;
+        default: return moves_the_master(kind);
     }
 }
 

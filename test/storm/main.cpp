@@ -21,13 +21,14 @@ constexpr int exit_usage = 64;
 constexpr int exit_interrupted = 130;
 
 constexpr auto usage =
-    R"(usage: holdfast-storm [--topology one|quorum] [--minutes M] [--seed S] [--directory D]
+    R"(usage: holdfast-storm [--topology one|quorum|sentinel] [--minutes M] [--seed S] [--directory D]
        holdfast-storm --check DIRECTORY
 
 Lets workers lock through the library on real servers while these, the network and the workers
 themselves are broken on purpose, and checks afterwards what all of them noted.
 
-  --topology   one server, or a quorum of five (default: quorum)
+  --topology   one server, a quorum of five, or a replication group of three behind three Sentinels
+               (default: quorum)
   --minutes    how long, a minute at least; may be a fraction (default: 2)
   --seed       of everything that chance decides here (default: from the clock). What processes
                do at the same time is not decided by it
@@ -62,7 +63,8 @@ command_line parse(std::span<const std::string> arguments) {
         const std::string& name = arguments[n];
         if (n + 1 == arguments.size()) throw std::invalid_argument(name + " needs a value");
         const std::string& value = arguments[n + 1];
-        if (name == "--topology" && (value == "one" || value == "quorum")) {
+        const bool known = value == "one" || value == "quorum" || value == "sentinel";
+        if (name == "--topology" && known) {
             read.course.topology = value;
         } else if (name == "--minutes" && number_from(value) >= 1) {
             read.course.minutes = number_from(value);

@@ -21,7 +21,11 @@ std::string describe(const strike& chosen) {
     for (const std::size_t n : chosen.targets) {
         text += (text.empty() ? "" : "+") + std::to_string(n + 1);
     }
-    return (strikes_workers(chosen.kind) ? "workers:" : "servers:") + text;
+    const bool sentinel = chosen.kind == fault_kind::stop_sentinel;
+    return (strikes_workers(chosen.kind) ? "workers:"
+            : sentinel                   ? "sentinels:"
+                                         : "servers:") +
+           text;
 }
 
 }  // namespace
@@ -57,8 +61,14 @@ void nemesis::shuffle_deck(prey at) {
     if (at == prey::waiters) {
         deck = {fault_kind::stop_worker, fault_kind::stop_worker, fault_kind::stop_worker,
                 fault_kind::kill_worker, fault_kind::kill_worker, fault_kind::kill_waiter};
+    } else if (at == prey::group) {
+        deck = {fault_kind::stop_worker, fault_kind::stop_worker, fault_kind::kill_worker,
+                fault_kind::kill_clients, fault_kind::flush_scripts};
+        for (auto n = static_cast<std::size_t>(first_of_a_group); n < fault_names.size(); ++n) {
+            deck.push_back(static_cast<fault_kind>(n));
+        }
     } else {
-        for (std::size_t n = 0; n < fault_names.size(); ++n) {
+        for (std::size_t n = 0; n < static_cast<std::size_t>(first_of_a_group); ++n) {
             deck.push_back(static_cast<fault_kind>(n));
         }
         deck.insert(deck.end(), 3, fault_kind::stop_worker);
@@ -100,6 +110,9 @@ strike nemesis::choose(prey at, std::vector<std::size_t>& free_servers) {
     if (strikes_workers(chosen.kind)) {
         chosen.targets = choose_workers();
         free_servers.clear();  // else a second strike could meet the same worker
+    } else if (strikes_a_group(chosen.kind)) {
+        chosen.targets = choose_in_group(chosen.kind);
+        free_servers.clear();
     } else {
         chosen.targets = some_of(free_servers, free_servers.size());
         std::erase_if(free_servers, [&](std::size_t n) {
@@ -132,8 +145,10 @@ void nemesis::choose_details(strike& chosen) {
             chosen.amount = between(10ms, 300ms);
             chosen.lasts = between(1s, 4s);
             return;
-        default: chosen.lasts = between(300ms, 3s);
+        default: break;
     }
+    if (strikes_a_group(chosen.kind)) return choose_length(chosen);
+    chosen.lasts = between(300ms, 3s);
 }
 
 /// Servers that are struck together jump together, by as much as all of them may.
@@ -185,6 +200,7 @@ void nemesis::begin_once(const strike& chosen) {
         if (strikes_workers(chosen.kind)) {
             begin_at_worker(chosen, n);
         } else {
+            begin_in_group(chosen, n);
             begin_at_server(chosen, n);
             begin_in_network(chosen, n);
             begin_by_command(chosen, n);
@@ -194,6 +210,7 @@ void nemesis::begin_once(const strike& chosen) {
 
 void nemesis::end(const strike& chosen) {
     for (const std::size_t n : chosen.targets) end_at(chosen, n);
+    if (strikes_a_group(chosen.kind)) await_settled();
     notes_.note({.what = happening::mended, .hold = chosen.number});
 }
 

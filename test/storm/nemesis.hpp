@@ -25,9 +25,10 @@ struct strike {
     std::uint64_t number = 0;
 };
 
-/// At what the nemesis aims: the same minority of the servers, anything, or those who wait:
-/// workers, mostly who stands first in line for the popular lock.
-enum class prey : std::uint8_t { minority, anything, waiters };
+/// At what the nemesis aims: the same minority of the servers, anything, those who wait (workers,
+/// mostly who stands first in line for the popular lock), or a replication group, mostly its
+/// master.
+enum class prey : std::uint8_t { minority, anything, waiters, group };
 
 /// Strikes servers, networks and workers, at least every five seconds, and notes what it does.
 ///
@@ -66,6 +67,11 @@ class nemesis {
     void begin_in_network(const strike& chosen, std::size_t n);
     void begin_by_command(const strike& chosen, std::size_t n);
     void kill_waiter(std::size_t n);
+    [[nodiscard]] std::vector<std::size_t> choose_in_group(fault_kind kind);
+    void choose_length(strike& chosen);
+    void begin_in_group(const strike& chosen, std::size_t n);
+    void end_in_group(const strike& chosen, std::size_t n);
+    void await_settled();
     void begin_at_worker(const strike& chosen, std::size_t n);
     void end_at(const strike& chosen, std::size_t n);
 

@@ -12,19 +12,26 @@ namespace {
 
 /// With a log of all writes that reaches the disk once a second: a server that is killed comes back
 /// with its data, and is not trusted to have all of them.
+const std::vector<std::string> logged{"appendonly yes", "appendfsync everysec",
+                                      "auto-aof-rewrite-percentage 0"};
+
 test::redis_options options_with(const test::shifted_clock& clock) {
-    return {.configuration = {"appendonly yes", "appendfsync everysec",
-                              "auto-aof-rewrite-percentage 0"},
-            .environment = clock.environment()};
+    return {.configuration = logged, .environment = clock.environment()};
+}
+
+constexpr std::size_t sentinels = 3;
+
+bool says(const std::string& info, const std::string& line) {
+    return info.find(line + "\r\n") != std::string::npos;
 }
 
 }  // namespace
 
 scene::scene(const scene_settings& settings) : settings_(settings) {
-    for (std::size_t n = 0; n < settings.servers; ++n) {
-        clocks_.emplace_back();
-        servers_.emplace_back(options_with(clocks_.back()));
-        proxies_.emplace_back(servers_.back().port());
+    if (settings.replicated) {
+        start_group();
+    } else {
+        start_servers(settings.servers);
     }
     vouch();
     for (std::size_t n = 0; n < settings.workers; ++n) {
@@ -33,11 +40,45 @@ scene::scene(const scene_settings& settings) : settings_(settings) {
     }
 }
 
+void scene::start_servers(std::size_t count) {
+    for (std::size_t n = 0; n < count; ++n) {
+        clocks_.emplace_back();
+        servers_.emplace_back(options_with(clocks_.back()));
+        proxies_.emplace_back(servers_.back().port());
+    }
+}
+
+void scene::start_group() {
+    test::sentinel_group_options how;
+    how.sentinels = sentinels;
+    how.servers.configuration = logged;
+    group_.emplace(how);
+}
+
+std::vector<std::string> scene::urls() const {
+    if (group_) return {group_->url()};
+    std::vector<std::string> all;
+    for (const auto& each : proxies_) all.push_back(each.url());
+    return all;
+}
+
+bool scene::settled() {
+    const std::size_t master = group_->named_by(0);
+    for (std::size_t n = 1; n < sentinels; ++n) {
+        if (group_->named_by(n) != master) return false;
+    }
+    const std::string info = server(master).command({"INFO", "replication"});
+    const std::size_t replicas = servers() - 1;
+    for (std::size_t n = 0; n < replicas; ++n) {
+        if (info.find("slave" + std::to_string(n) + ":") == std::string::npos) return false;
+    }
+    return says(info, "role:master") && info.find("state=wait_bgsave") == std::string::npos &&
+           info.find("state=send_bulk") == std::string::npos;
+}
+
 /// As an operator does once for new servers: `holdfast enlist --fresh`.
 void scene::vouch() {
-    std::vector<std::string> urls;
-    for (const auto& each : proxies_) urls.push_back(each.url());
-    client operators(settings_for(urls));
+    client operators(settings_for(urls()));
     (void)enlist(operators, true);
 }
 
@@ -46,7 +87,7 @@ worker_orders scene::orders_for(std::size_t n) const {
                          .seed = settings_.seed * 100 + n,
                          .directory = settings_.directory,
                          .register_port = registers_.port()};
-    for (const auto& each : proxies_) orders.urls.push_back(each.url());
+    orders.urls = urls();
     return orders;
 }
 

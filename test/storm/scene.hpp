@@ -12,29 +12,39 @@
 #include "support/fault_proxy.hpp"
 #include "support/process.hpp"
 #include "support/redis_server.hpp"
+#include "support/sentinel_group.hpp"
 #include "support/shifted_clock.hpp"
 
 namespace holdfast::storm {
 
 struct scene_settings {
     std::size_t servers = 1;
+    bool replicated = false;  // three servers that replicate each other, and three Sentinels
     std::size_t workers = 5;
     std::uint64_t seed = 1;
     std::filesystem::path directory{};
     std::string program{};  // this one: it is its own worker
 };
 
-/// Servers, each behind a faulty network and with a wall clock of its own; workers; and the server
-/// with the registers, which nobody touches. All of it is gone with the object.
+/// Servers, each behind a faulty network and with a wall clock of its own, or a group of them that
+/// Sentinels watch; workers; and the server with the registers, which nobody touches. All of it is
+/// gone with the object.
 ///
 /// Thread safety: one object from one thread at a time.
 class scene {
   public:
     explicit scene(const scene_settings& settings);
 
-    [[nodiscard]] std::size_t servers() const { return servers_.size(); }
+    [[nodiscard]] std::size_t servers() const { return group_ ? group_->size() : servers_.size(); }
+    [[nodiscard]] bool replicated() const { return group_.has_value(); }
+    /// REQUIRES: replicated.
+    test::sentinel_group& group() { return *group_; }
+    /// All Sentinels name one master, which is one, and has all others for replicas. REQUIRES:
+    /// replicated.
+    [[nodiscard]] bool settled();
     [[nodiscard]] std::size_t workers() const { return workers_.size(); }
-    test::redis_server& server(std::size_t n) { return servers_[n]; }
+    test::redis_server& server(std::size_t n) { return group_ ? group_->server(n) : servers_[n]; }
+    /// REQUIRES: not replicated, for both.
     test::fault_proxy& proxy(std::size_t n) { return proxies_[n]; }
     test::shifted_clock& clock_of(std::size_t n) { return clocks_[n]; }
     test::process& worker(std::size_t n) { return workers_[n].child; }
@@ -43,7 +53,7 @@ class scene {
     }
     /// Nothing if there is none of that name.
     [[nodiscard]] std::optional<std::size_t> worker_called(const std::string& name) const;
-    /// The worker that stands first in line for a key at the first server, if any does.
+    /// The worker that stands first in line for a key at the only server, if any does.
     [[nodiscard]] std::optional<std::size_t> first_in_line(std::string_view key) const;
 
     /// Whether all workers are to be after the popular lock all the time.
@@ -64,6 +74,9 @@ class scene {
         test::process child;
     };
 
+    void start_servers(std::size_t count);
+    void start_group();
+    [[nodiscard]] std::vector<std::string> urls() const;
     void vouch();
     [[nodiscard]] worker_orders orders_for(std::size_t n) const;
     [[nodiscard]] test::process start(const worker_orders& orders) const;
@@ -72,6 +85,7 @@ class scene {
     std::deque<test::shifted_clock> clocks_;
     std::deque<test::redis_server> servers_;
     std::deque<test::fault_proxy> proxies_;
+    std::optional<test::sentinel_group> group_;
     test::redis_server registers_;
     std::vector<employee> workers_;
 };
