@@ -96,7 +96,7 @@ int stub_server::count(const std::string& command) const {
     return static_cast<int>(std::count(asked_.begin(), asked_.end(), command));
 }
 
-const stub_server::entry* stub_server::find(const std::string& key) const {
+const stub_server::stored* stub_server::find(const std::string& key) const {
     const auto found = keys_.find(key);
     return found == keys_.end() || found->second.until <= world_.now() ? nullptr : &found->second;
 }
