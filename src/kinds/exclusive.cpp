@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "kinds/owners.hpp"
 #include "kinds/script_call.hpp"
 #include "resp/encoder.hpp"
 #include "scripts/exclusive/embedded.hpp"
@@ -40,6 +41,7 @@ class exclusive_kind final : public kind {
     constexpr exclusive_kind() = default;
 
     [[nodiscard]] std::string_view name() const override { return "exclusive"; }
+    [[nodiscard]] std::string_view owner_start() const override { return exclusive_owner; }
 
     [[nodiscard]] std::span<const scripts::script* const> loads(topology where) const override {
         static constexpr std::array one_voter{&scripts::exclusive::queue_acquire,
@@ -160,8 +162,8 @@ class exclusive_kind final : public kind {
         std::size_t count = fenced ? 5 : 2;
         if (!what.entry.empty()) said[count++] = what.entry;
         if (what.in_line) said[count++] = "1";
-        append_call(out, scripts::exclusive::queue_acquire, by_text, texts(all).first(fenced ? 3 : 2),
-                    texts(said).first(count));
+        append_call(out, scripts::exclusive::queue_acquire, by_text,
+                    texts(all).first(fenced ? 3 : 2), texts(said).first(count));
     }
 };
 

@@ -129,11 +129,13 @@ TEST_F(shared, a_reader_whose_time_is_over_blocks_nobody_while_others_read_on) {
     auto lengthy = there_.shared().acquire({.ttl = 30s});
     ASSERT_TRUE(eventually(surely, [&] { return brief.lost(); }));
     EXPECT_FALSE(brief.verify());
-    const auto another = here_.acquire_shared();  // sweeps
-    EXPECT_EQ(listed(), 3U) << "two readers, and which time of reading it is";
+    // Whoever joins sweeps. The server ends it a little later than its holder does.
+    EXPECT_TRUE(eventually(surely, [&] {
+        (void)here_.acquire_shared();
+        return listed() == 2U;
+    })) << "one reader, and which time of reading it is";
     EXPECT_EQ(brief.release(), release_result::already_lost);
     EXPECT_TRUE(lengthy.verify());
-    EXPECT_TRUE(another.verify());
 }
 
 TEST_F(shared, a_reader_that_was_killed_blocks_a_writer_for_its_ttl_and_no_longer) {
@@ -421,6 +423,7 @@ TEST_F(shared, a_thousand_readers_cost_a_writer_no_more_than_one) {
         return commands() - before;
     };
     reading.push_back(here_.acquire_shared());
+    EXPECT_FALSE(there_.try_acquire());  // connects
     const auto with_one = cost_of_a_writer();
     while (reading.size() < count) reading.push_back(here_.shared().acquire({.renew = false}));
     EXPECT_EQ(cost_of_a_writer(), with_one);
