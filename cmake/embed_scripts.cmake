@@ -1,7 +1,7 @@
 # Turns every Lua file into a constant with its name, text and SHA-1 in a generated source file. Headers
 # below src/scripts declare one `holdfast::scripts::script` for each: enlist.lua -> enlist, and of a
 # kind's folder exclusive/acquire.lua -> exclusive::acquire. A line `-- uses draw.lua` is replaced by that file
-# of the same folder, which is no script itself.
+# of the same folder, `-- uses exclusive/draw.lua` by that of another; they are no scripts themselves.
 function(embed_scripts out_var)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded_scripts.cpp)
   set(text "#include \"scripts/script.hpp\"\n\n")
@@ -18,10 +18,14 @@ function(embed_scripts out_var)
       set(kind ${folder})
     endif()
     file(READ ${file} body)
-    while(body MATCHES "-- uses ([a-z_]+[.]lua)\n")
-      get_filename_component(part ${file} DIRECTORY)
-      set(part ${part}/${CMAKE_MATCH_1})
+    while(body MATCHES "-- uses ([a-z_/]+[.]lua)\n")
       set(line "${CMAKE_MATCH_0}")
+      set(part "${CMAKE_MATCH_1}")
+      get_filename_component(beside ${file} DIRECTORY)
+      if(part MATCHES "/")
+        get_filename_component(beside ${beside} DIRECTORY)
+      endif()
+      set(part ${beside}/${part})
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${part})
       file(READ ${part} used)
       string(REPLACE "${line}" "${used}" body "${body}")

@@ -15,7 +15,8 @@
 /// quorum, a bound on waiting, that a release arrives, anything across fork(). All assumptions, and
 /// what each deployment gives: doc/guarantees.md.
 ///
-/// Read client, mutex, lease, options and error, in this order. Not included from here:
+/// Read client, mutex, lease, options and error, in this order; then the other kinds of locks:
+/// shared_mutex, recursive_mutex. Not included from here:
 /// holdfast/asio.hpp (coroutines and callbacks, needs Boost) and holdfast/operate.hpp (who holds
 /// what, release by owner token, the state of the servers).
 
@@ -30,5 +31,6 @@
 #include "holdfast/options.hpp"
 #include "holdfast/recursive_mutex.hpp"
 #include "holdfast/replicas.hpp"
+#include "holdfast/shared_mutex.hpp"
 #include "holdfast/statistics.hpp"
 #include "holdfast/version.hpp"

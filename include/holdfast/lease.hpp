@@ -32,18 +32,22 @@ struct holder {
     std::string label{};
     std::optional<std::chrono::milliseconds> remaining{};  // nullopt: no ttl, or not known
 
+    /// It is read, perhaps by many (shared_mutex): this is who came first, and may have left since.
+    bool reads = false;
+
     /// Nobody holds it: the server has restarted, and grants nothing for `remaining`.
     bool quarantine = false;
 
     [[nodiscard]] bool foreign() const { return host.empty() && !quarantine; }
 
-    /// For people, after "held by": `anna@web1, process 4711 (nightly)`, `another library`, or
+    /// For people, after "held by": `anna@web1, process 4711 (nightly)`, the same behind
+    /// `readers, the first of them`, `another library`, or
     /// `nobody: the server is in quarantine for another 12s`. Control characters are escaped.
     [[nodiscard]] std::string describe() const;
 };
 
-/// Reads an owner token: `hf1:<40 hex digits>:<user@host>:<pid>:<label>`. Anything else is
-/// foreign().
+/// Reads an owner token: `hf1:<40 hex digits>:<user@host>:<pid>:<label>`, or that of a reader,
+/// which begins with `hr1:`. Anything else is foreign().
 holder parse_owner(std::string owner);
 
 enum class release_result : std::uint8_t {

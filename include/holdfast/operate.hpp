@@ -29,6 +29,9 @@ inline constexpr std::size_t max_owner_bytes = 1024;
 /// Of how many of those who wait inspect() tells.
 inline constexpr std::size_t max_waiters_told = 1000;
 
+/// Of how many of those who read it tells.
+inline constexpr std::size_t max_readers_told = 1000;
+
 /// What the servers have at one key. It is held if `votes` is a majority of `nodes`. A lock may be
 /// free for a moment while somebody stands in line for it.
 struct lock_status {
@@ -50,6 +53,16 @@ struct lock_status {
         std::optional<std::chrono::milliseconds> quarantine{};  // it grants nothing for that long
     };
     std::vector<node_view> views{};  // one per node, in the order of the URLs
+
+    /// One of those who read it: shared_mutex.
+    struct reader {
+        holder who{};  // with its owner token, and how long its lease still runs
+    };
+    /// Set where it is read: those for whom a majority has it, the one whose lease runs longest
+    /// first; of many the first max_readers_told. nullopt: it is not read, or not known.
+    std::optional<std::vector<reader>> readers{};
+    std::optional<std::size_t> reading{};  // how many read, as most servers have it
+    std::string no_readers{};              // why they are not known: rights, or no readers there
 
     struct waiter {
         /// As of a holder, but without the owner token: that is what the lock is going to be

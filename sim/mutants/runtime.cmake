@@ -11,10 +11,10 @@ mutate(guard_time_forgotten runtime/plan.cpp
     const auto usable =]==])
 
 mutate(owner_token_used_again runtime/operations/attempt.cpp
-  [==[        owner_ = through.make_owner(what_->label);]==]
+  [==[        owner_ = through.make_owner(*what_->kind, what_->label);]==]
   [==[        owner_ = broken(owner_token_used_again)
                      ? "hf1:again" + std::string(through.signature())
-                     : through.make_owner(what_->label);]==])
+                     : through.make_owner(*what_->kind, what_->label);]==])
 
 mutate(unknown_not_cleaned_up runtime/operations/attempt.cpp
   [==[if (!next.release_on.empty()) release_on(next.release_on, now);]==]
@@ -164,8 +164,8 @@ mutate(owed_leave_without_entry runtime/operations/release_retries.cpp
         owed_.owe(to, {what, owner, until, std::string(kept)}, owner, until);]==])
 
 mutate(fair_handed_off runtime/operations/acquiring.hpp
-  [==[return request_.what->fair; }]==]
-  [==[return request_.what->fair && !broken(fair_handed_off); }]==])
+  [==[return what.fair || (]==]
+  [==[return (what.fair && !broken(fair_handed_off)) || (]==])
 
 mutate(listening_forgotten runtime/operations/acquiring.cpp
   [==[if (!denial_ || denial_->place != 1 ||]==]

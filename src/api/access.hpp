@@ -45,6 +45,8 @@ struct access {
         return which.shared_;
     }
     static const held_leases& held(const lockable& which) { return *which.held_; }
+    static held_leases& held(lockable& which) { return *which.held_; }
+    static lease make_lease(std::shared_ptr<runtime::hold> of) { return lease(std::move(of)); }
 };
 
 /// The engine of a client that may be used here. Throws errc::forked in a child, errc::closed where

@@ -3,19 +3,19 @@
 #include "holdfast/detail/utf8.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/lease.hpp"
+#include "kinds/owners.hpp"
 
 namespace holdfast {
 namespace {
 
-constexpr std::string_view version = "hf1:";
 constexpr std::size_t random_digits = 40;
 
 bool has_our_shape(std::string_view owner) {
-    if (owner.substr(0, version.size()) != version) return false;
-    const auto digits = owner.substr(version.size(), random_digits);
+    if (!kinds::is_owner(owner)) return false;
+    const auto digits = owner.substr(kinds::owner_start_bytes, random_digits);
     return digits.size() == random_digits &&
            digits.find_first_not_of("0123456789abcdef") == digits.npos &&
-           owner.substr(version.size() + random_digits, 1) == ":";
+           owner.substr(kinds::owner_start_bytes + random_digits, 1) == ":";
 }
 
 }  // namespace
@@ -23,7 +23,8 @@ bool has_our_shape(std::string_view owner) {
 holder parse_owner(std::string owner) {
     holder result;
     if (has_our_shape(owner)) {
-        const auto fields = std::string_view(owner).substr(version.size() + random_digits + 1);
+        const auto fields =
+            std::string_view(owner).substr(kinds::owner_start_bytes + random_digits + 1);
         const auto who = fields.substr(0, fields.find(':'));
         const auto rest = fields.substr(std::min(who.size() + 1, fields.size()));
         const auto pid = rest.substr(0, rest.find(':'));
@@ -32,6 +33,7 @@ holder parse_owner(std::string owner) {
         result.host = who.substr(std::min(at + 1, who.size()));
         std::from_chars(pid.data(), pid.data() + pid.size(), result.pid);
         result.label = rest.substr(std::min(pid.size() + 1, rest.size()));
+        result.reads = kinds::is_read_by(owner);
     }
     result.owner = std::move(owner);
     return result;
@@ -46,7 +48,9 @@ std::string holder::describe() const {
     }
     if (foreign()) return "another library";
     const std::string named = label.empty() ? "" : " (" + label + ")";
-    return detail::printable(user + "@" + host + ", process " + std::to_string(pid) + named);
+    const std::string first = reads ? "readers, the first of them " : "";
+    return detail::printable(first + user + "@" + host + ", process " + std::to_string(pid) +
+                             named);
 }
 
 }  // namespace holdfast

@@ -21,6 +21,9 @@
 ///
 /// After each it is the head's turn, if it is compatible with all holders. Whose turn it was before
 /// is not told again.
+///
+/// Where the servers keep a line, holders who share keep nobody from asking: whoever waits for them
+/// to leave has to stand there, or others would go on joining them.
 namespace holdfast::core {
 
 /// Identifies one waiting caller or one hold within this process.
@@ -37,6 +40,9 @@ class local_queue {
         sharing how{};
         friend bool operator==(const place&, const place&) = default;
     };
+
+    /// `line`: the servers keep one.
+    explicit local_queue(bool line = false) : line_(line) {}
 
     /// Returns true if it is this caller's turn at once.
     bool join(local_id caller, sharing how = alone) {
@@ -109,8 +115,9 @@ class local_queue {
     [[nodiscard]] std::optional<local_id> head() const {
         if (queue_.empty()) return std::nullopt;
         const auto& next = queue_.front();
-        const bool kept_out =
-            any_holder([&](const holding& each) { return !compatible(each.how, next.how); });
+        const bool kept_out = any_holder([&](const holding& each) {
+            return !compatible(each.how, next.how) && (each.how == alone || !line_);
+        });
         return kept_out ? std::nullopt : std::optional{next.who};
     }
 
@@ -136,6 +143,7 @@ class local_queue {
         more_.pop_back();
     }
 
+    bool line_;
     std::vector<place> queue_;
     arrival last_ = 0;
     std::optional<holding> first_;  // of the holders; most have no company, and need no more memory

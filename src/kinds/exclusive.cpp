@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "kinds/owners.hpp"
 #include "kinds/script_call.hpp"
 #include "resp/encoder.hpp"
 #include "scripts/exclusive/embedded.hpp"
@@ -40,6 +41,7 @@ class exclusive_kind final : public kind {
     constexpr exclusive_kind() = default;
 
     [[nodiscard]] std::string_view name() const override { return "exclusive"; }
+    [[nodiscard]] std::string_view owner_start() const override { return exclusive_owner; }
 
     [[nodiscard]] std::span<const scripts::script* const> loads(topology where) const override {
         static constexpr std::array one_voter{&scripts::exclusive::queue_acquire,

@@ -61,6 +61,10 @@ class kind {
     /// For messages: `exclusive`.
     [[nodiscard]] virtual std::string_view name() const = 0;
 
+    /// How its owner tokens begin, by which whoever finds one knows the kind: of four bytes, which
+    /// no other kind has (src/kinds/owners.hpp).
+    [[nodiscard]] virtual std::string_view owner_start() const = 0;
+
     /// What connections load in their handshake, in this order. What is not among them is called
     /// by text.
     [[nodiscard]] virtual std::span<const scripts::script* const> loads(topology where) const = 0;

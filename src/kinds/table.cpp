@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "kinds/exclusive.hpp"
+#include "kinds/shared.hpp"
 
 namespace holdfast::kinds {
 
 std::span<const kind* const> all() {
     static const std::array table{
         &exclusive(),
+        &shared(),
     };
     return table;
 }
@@ -42,6 +44,13 @@ std::string_view woken_by(std::string_view changed) {
         if (const auto lock = kind->woken_by(changed); !lock.empty()) return lock;
     }
     return {};
+}
+
+const kind& of_owner(std::string_view owner) {
+    for (const auto* kind : all()) {
+        if (owner.starts_with(kind->owner_start())) return *kind;
+    }
+    return exclusive();
 }
 
 }  // namespace holdfast::kinds

@@ -16,4 +16,8 @@ std::span<const scripts::script* const> scripts_to_load(topology where);
 /// The lock whose waiters are to ask again when a server says that `changed` did; empty: none.
 std::string_view woken_by(std::string_view changed);
 
+/// The kind of lock that an owner token is of. What is none is taken for an exclusive one's: other
+/// libraries know no other kind.
+const kind& of_owner(std::string_view owner);
+
 }  // namespace holdfast::kinds

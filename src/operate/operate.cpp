@@ -11,9 +11,12 @@
 #include "core/contend.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "kinds/owners.hpp"
+#include "kinds/table.hpp"
 #include "net/explain.hpp"
 #include "operate/interview.hpp"
 #include "operate/observer.hpp"
+#include "operate/readers.hpp"
 #include "operate/waiters.hpp"
 #include "resp/view.hpp"
 #include "runtime/operations/failures.hpp"
@@ -26,9 +29,6 @@ using answers = std::vector<runtime::query::answer>;
 using detail::engine_of;
 using detail::queue_view;
 using std::chrono::milliseconds;
-
-/// How every owner token of ours begins.
-constexpr std::string_view owner_start = "hf1:";
 
 /// The first bytes of what a key holds. A key may hold anything, of any size.
 std::vector<std::string> read_start(const std::string& key, std::size_t bytes) {
@@ -151,9 +151,9 @@ lock_status::node_view view_of(std::string node, const runtime::query::answer& o
 }
 
 std::size_t votes_for(const lock_status& status, const std::string& owner) {
-    return static_cast<std::size_t>(
-        std::count_if(status.views.begin(), status.views.end(),
-                      [&](const auto& view) { return view.taken && view.owner == owner; }));
+    return static_cast<std::size_t>(std::count_if(
+        status.views.begin(), status.views.end(),
+        [&](const auto& view) { return view.taken && kinds::same_holders(view.owner, owner); }));
 }
 
 void elect_holder(lock_status& status) {
@@ -243,6 +243,7 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name,
     if (std::any_of(counters.begin(), counters.end(), is_no_counter)) {
         status.no_token = "what is at " + counter + " is no counter";
     }
+    detail::read_readers(status, engine, whom, name);
     detail::read_queue(status, engine, whom, name, of_the_queue);
     note_quarantines(status, engine, whom);
     return status;
@@ -262,9 +263,9 @@ std::string kind_of(runtime::engine& engine, const std::string& name) {
 /// Whether any node has it for an owner of ours. Of all else as little is read as shows that.
 bool is_ours(runtime::engine& engine, const std::string& name) {
     const auto whom = voters_of(engine, name);
-    const auto starts = ask(engine, whom, read_start(name, owner_start.size()));
+    const auto starts = ask(engine, whom, read_start(name, kinds::owner_start_bytes));
     const bool ours = std::any_of(starts.begin(), starts.end(), [](const auto& answer) {
-        return text_of(answer) != nullptr && resp::view(*text_of(answer)).text() == owner_start;
+        return text_of(answer) != nullptr && kinds::is_owner(resp::view(*text_of(answer)).text());
     });
     if (ours) return true;
     try {
@@ -357,14 +358,14 @@ void visit_locks(runtime::engine& engine, const std::unordered_set<std::string>&
 bool is_anywhere_ours(runtime::engine& engine, const std::string& name) {
     bool ours = false;
     const auto whom = voters_of(engine, name);
-    const auto starts = ask(engine, whom, read_start(name, owner_start.size()));
+    const auto starts = ask(engine, whom, read_start(name, kinds::owner_start_bytes));
     for (std::size_t voter = 0; voter < starts.size(); ++voter) {
         const auto node = whom.node_of({static_cast<std::uint8_t>(voter)});
         if (const auto* why = std::get_if<net::failure>(&starts[voter])) {
             raise_from(engine, node, *why);
         }
         const resp::view reply(*text_of(starts[voter]));
-        ours = ours || reply.text() == owner_start;
+        ours = ours || kinds::is_owner(reply.text());
         if (!reply.is_error()) continue;
         const auto why = net::explain(reply);
         if (why.code != errc::wrong_type)
@@ -400,6 +401,12 @@ class onlooker {
     runtime::engine* engine_;
     std::optional<detail::observer> apart_;
 };
+
+/// What is done in the name of an owner is done as its kind of lock wants it.
+runtime::plan_pointer plan_of(client& through, std::string_view key, std::string_view owner,
+                              milliseconds ttl) {
+    return runtime::make_plan(through.settings(), key, {.ttl = ttl}, kinds::of_owner(owner));
+}
 
 /// Whether a majority has done it for the owner; false: so many say that it is not that owner's
 /// that none can. Throws where too few could say.
@@ -478,7 +485,7 @@ void list_everywhere(client& through, const lock_visitor& visit) {
 
 release_result unlock(client& through, std::string_view key, std::string_view owner) {
     auto& engine = engine_of(through);
-    const auto plan = runtime::make_plan(through.settings(), key);
+    const auto plan = plan_of(through, key, owner, through.settings().max_ttl);
     runtime::waiter caller(engine.driving());
     auto lock = engine.lock();
     const auto now = engine.now();
@@ -500,9 +507,7 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
 
 std::optional<clock::time_point> renew(client& through, std::string_view key,
                                        std::string_view owner, milliseconds ttl) {
-    acquire_options how;
-    how.ttl = ttl;
-    const auto plan = runtime::make_plan(through.settings(), key, how);
+    const auto plan = plan_of(through, key, owner, ttl);
     require_agreement(engine_of(through), voters_of(engine_of(through), plan->keys.lock));
     const auto sent = engine_of(through).now();
     const bool extended = done_for_owner(through, *plan, [&](std::string& out, bool by_text) {
@@ -517,7 +522,7 @@ bool linger(client& through, std::string_view key, std::string_view owner, milli
         throw std::system_error(errc::invalid_option,
                                 "a lock lingers for 1ms to " + format_duration(longest_time));
     }
-    const auto plan = runtime::make_plan(through.settings(), key);
+    const auto plan = plan_of(through, key, owner, through.settings().max_ttl);
     auto claim = plan->claim_by(owner);
     claim.ttl = how_long;
     claim.retention = std::max<core::duration>(plan->retention, how_long);

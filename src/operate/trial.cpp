@@ -87,7 +87,7 @@ kinds::keys trial_keys(runtime::engine& through) {
 }
 
 trial_lock try_lock_at(interview& with, const kinds::keys& lock) {
-    steps trial(with, lock, with.engine().make_owner("doctor"));
+    steps trial(with, lock, with.engine().make_owner(kinds::exclusive(), "doctor"));
     trial_lock result = trial.read_record();
     for (const auto next : {&steps::acquire, &steps::extend, &steps::release}) {
         if (!result.code) result = (trial.*next)();

@@ -96,8 +96,9 @@ class engine final : private driver::machinery,
     /// For what chance only has to part from others.
     std::uint64_t chance() noexcept override HOLDFAST_LOCKED;
     [[nodiscard]] const std::string& signature() const { return signature_; }
-    [[nodiscard]] std::string make_owner(std::string_view label) HOLDFAST_LOCKED {
-        return make_owner_token(entropy_, channel_, signature_, label);
+    [[nodiscard]] std::string make_owner(const kinds::kind& of,
+                                         std::string_view label) HOLDFAST_LOCKED {
+        return make_owner_token(entropy_, of.owner_start(), channel_, signature_, label);
     }
     /// By which servers call this client; empty: no server has to.
     [[nodiscard]] const std::string& channel() const { return channel_; }

@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "holdfast/detail/utf8.hpp"
+#include "kinds/owners.hpp"
 #include "runtime/driving/environment.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-constexpr std::string_view beginning = "hf1:";
 constexpr std::size_t digits = 40;
 constexpr std::size_t digits_of_mark = 16;
 
@@ -64,14 +64,14 @@ std::string make_channel(entropy& chance) {
     return channel;
 }
 
-std::string make_owner_token(entropy& chance, std::string_view channel, std::string_view signature,
-                             std::string_view label) {
+std::string make_owner_token(entropy& chance, std::string_view start, std::string_view channel,
+                             std::string_view signature, std::string_view label) {
     std::string token;
-    token.reserve(beginning.size() + digits + signature.size() + label.size());
-    token += beginning;
-    token.resize(beginning.size() + digits);
+    token.reserve(start.size() + digits + signature.size() + label.size());
+    token += start;
+    token.resize(start.size() + digits);
     const auto mark = mark_of(channel);
-    chance.hex(token.data() + beginning.size(), digits - mark.size());
+    chance.hex(token.data() + start.size(), digits - mark.size());
     mark.copy(token.data() + token.size() - mark.size(), mark.size());
     token += signature;
     token += label;
@@ -79,7 +79,7 @@ std::string make_owner_token(entropy& chance, std::string_view channel, std::str
 }
 
 bool made_for(std::string_view channel, std::string_view owner) {
-    return owner.substr(0, beginning.size() + digits).ends_with(mark_of(channel));
+    return owner.substr(0, kinds::owner_start_bytes + digits).ends_with(mark_of(channel));
 }
 
 }  // namespace holdfast::runtime

@@ -37,9 +37,9 @@ std::string make_channel(entropy& chance);
 
 /// `hf1:<40 hex digits>`, the signature of the environment and the label: unguessable, and readable
 /// by whoever wonders. With a channel the last 16 digits are those of the channel, so that a client
-/// knows its own.
-std::string make_owner_token(entropy& chance, std::string_view channel, std::string_view signature,
-                             std::string_view label);
+/// knows its own. `start`: that of its kind of lock.
+std::string make_owner_token(entropy& chance, std::string_view start, std::string_view channel,
+                             std::string_view signature, std::string_view label);
 
 /// Whether it was made for the client of this channel.
 bool made_for(std::string_view channel, std::string_view owner);

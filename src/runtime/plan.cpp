@@ -124,6 +124,22 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     return result;
 }
 
+plan_pointer as_kind(const plan& what, const kinds::kind& which) {
+    auto result = std::make_shared<plan>();
+    result->kind = &which;
+    result->keys = what.keys;
+    if (what.given) result->given = std::make_unique<const std::string>(*what.given);
+    result->timing = what.timing;
+    result->retention = what.retention;
+    result->notice = what.notice;
+    result->max_hold = what.max_hold;
+    result->renewing = what.renewing;
+    result->await_release = what.await_release;
+    result->fair = what.fair;
+    result->label = what.label;
+    return result;
+}
+
 plan_pointer make_plan(const options& client, std::string_view key) {
     return make_plan(client, key, {.ttl = client.max_ttl});
 }

@@ -49,6 +49,9 @@ using plan_pointer = std::shared_ptr<const plan>;
 plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
                        const kinds::kind& which = kinds::exclusive());
 
+/// The same lock, taken as another kind.
+plan_pointer as_kind(const plan& what, const kinds::kind& which);
+
 /// For what takes no lock, and so has no ttl: only the key is checked.
 plan_pointer make_plan(const options& client, std::string_view key);
 

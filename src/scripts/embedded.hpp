@@ -2,6 +2,7 @@
 
 #include "scripts/exclusive/embedded.hpp"
 #include "scripts/script.hpp"
+#include "scripts/shared/embedded.hpp"
 
 /// The Lua files of this directory, embedded at build time: those of a kind of lock in a folder of
 /// its own, and here what concerns a server as a whole.

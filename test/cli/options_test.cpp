@@ -235,7 +235,6 @@ TEST_F(options, of_flock_and_redis_cli_are_answered_with_ours) {
                                        {"--timeout=5", "it is -w, --wait here"},
                                        {"--nb", "it is -n, --nonblock here"},
                                        {"-e", "it is -x, --exclusive here"},
-                                       {"-s", "there are no shared locks yet"},
                                        {"-p", "it is --url redis://HOST:PORT here"},
                                        {"--password", "--password-file, or REDISCLI_AUTH"}}) {
         const auto result = holdfast({"run", option, "key", "true"});

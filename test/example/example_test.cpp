@@ -81,10 +81,18 @@ TEST_F(example, coroutine_loses_no_update_and_gives_up_in_time) {
     EXPECT_FALSE(server.exists("example:coroutine"));
 }
 
+TEST_F(example, shared_reads_with_others_and_writes_alone) {
+    const auto said = run("shared");
+    EXPECT_EQ(count(said, "write with fencing token [1-9][0-9]*\n"), 1) << said;
+    EXPECT_EQ(count(said, "read what was written, with others\n"), 1) << said;
+    EXPECT_EQ(count(said, "nobody writes meanwhile\n"), 1) << said;
+    EXPECT_FALSE(server.exists("catalogue"));
+}
+
 TEST_F(example, without_a_server_fails_and_says_where_it_looked) {
     server.stop();
     std::map<std::string, process> running;
-    for (const std::string name : {"minimal", "lottery", "fencing", "coroutine"}) {
+    for (const std::string name : {"minimal", "lottery", "fencing", "coroutine", "shared"}) {
         running.emplace(name, start(name, server.url()));
     }
     for (auto& [name, one] : running) {

@@ -10,6 +10,7 @@
 ///
 ///   acquire KEY TTL_MS   waits for the lock            held TOKEN
 ///   try KEY TTL_MS       does not wait                 held TOKEN, denied OWNER
+///   read KEY TTL_MS      waits to read it              held TOKEN
 ///   release                                            released, already_lost, unknown
 ///   state                                              held|lost going|stopped
 ///   watch PAUSE_MS       looks at the lease until the  watching; then held|lost
@@ -30,6 +31,7 @@ class session {
         std::string command;
         words >> command;
         if (command == "acquire" || command == "try") return take(command == "acquire", words);
+        if (command == "read") return read(words);
         if (command == "release") return release();
         if (command == "state") return state();
         if (command == "watch") return watch(words);
@@ -51,6 +53,17 @@ class session {
         } else {
             return "denied " + won.held_by().value_or(holdfast::holder{}).owner;
         }
+        stop_ = held_->stop_token();
+        return "held " + std::to_string(held_->token());
+    }
+
+    std::string read(std::istream& words) {
+        std::string key;
+        int ttl = 0;
+        words >> key >> ttl;
+        holdfast::acquire_options how{.ttl = milliseconds(ttl)};
+        how.label = "lock-process";
+        held_.emplace(holdfast::shared_mutex(client_, key, how).acquire_shared());
         stop_ = held_->stop_token();
         return "held " + std::to_string(held_->token());
     }

@@ -111,7 +111,8 @@ class acl_rules : public testing::Test {
 TEST_F(acl_rules, of_every_use_are_tested_here) {
     rules titles;
     for (const auto& [title, rights] : documented()) titles.push_back(title);
-    EXPECT_EQ(titles, (rules{"Examine", "Force", "Guard", "Lock", "Look", "Renew", "Wait"}));
+    EXPECT_EQ(titles,
+              (rules{"Examine", "Force", "Guard", "Lock", "Look", "Read", "Renew", "Wait"}));
 }
 
 TEST_F(acl_rules, of_a_lock_are_enough_and_each_is_needed) {
@@ -121,6 +122,22 @@ TEST_F(acl_rules, of_a_lock_are_enough_and_each_is_needed) {
 TEST_F(acl_rules, of_a_guarded_lock_are_enough_and_each_is_needed) {
     expect_enough_and_each_needed(
         "Guard", [&](client& through) { return locks(through); }, true);
+}
+
+TEST_F(acl_rules, of_readers_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Read", [&](client& through) {
+        shared_mutex lock(through, key);
+        auto one = lock.try_acquire_shared();
+        auto two = lock.try_acquire_shared();
+        auto three = lock.try_acquire_shared();
+        if (!one || !two || !three) return false;
+        two->extend(20s);
+        bool released = true;
+        for (auto* each : {&one, &two, &three}) {
+            released = (*each)->release() == release_result::released && released;
+        }
+        return released && server_.exists("holdfast:record");
+    });
 }
 
 class acl_rules_of_a_waiter : public acl_rules {
@@ -232,6 +249,10 @@ TEST_F(acl_rules, of_looking_are_enough_and_each_is_needed) {
         });
         const auto line = inspect(through, key).waiters;
         if (!line || line->empty() || !line->front().waited) return false;
+        auto read = shared_mutex(other, "jobs:read").acquire_shared();
+        const auto too = shared_mutex(other, "jobs:read").acquire_shared();
+        const auto reading = inspect(through, "jobs:read");
+        if (!reading.readers || reading.readers->size() != 2 || reading.reading != 2U) return false;
         const auto last = last_forced(through, key);
         const std::string redisson = "285475da-9152-4c83-822a-67ee2f116a79:52";
         server_.command({"HSET", "jobs:theirs", redisson, "1"});

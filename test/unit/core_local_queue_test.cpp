@@ -57,6 +57,19 @@ TEST(local_queue, counts_the_others_whether_the_caller_stands_in_it_or_not) {
     EXPECT_EQ(line.others_than(carol), 2U);
 }
 
+TEST(local_queue, lets_a_writer_stand_in_line_at_the_server_behind_readers_of_the_process) {
+    constexpr sharing reads{1, 1};
+    local_queue voted;
+    voted.took(alice, reads);
+    EXPECT_FALSE(voted.join(bob)) << "no server keeps a line";
+    local_queue line(true);
+    line.took(alice, reads);
+    EXPECT_TRUE(line.join(bob)) << "or others would go on joining the readers";
+    EXPECT_EQ(line.freed(alice), nobody) << "it has its turn already";
+    line.took(bob);
+    EXPECT_FALSE(line.join(carol)) << "who shares with nobody is waited for here";
+}
+
 TEST(local_queue, lets_nobody_contend_while_the_process_holds_the_key) {
     local_queue line;
     line.took(alice);

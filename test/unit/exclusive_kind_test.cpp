@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "kinds/owners.hpp"
+#include "kinds/shared.hpp"
 #include "kinds/table.hpp"
 #include "scripts/embedded.hpp"
 
@@ -150,11 +152,26 @@ TEST(kinds, connections_load_the_scripts_of_every_kind_that_their_topology_needs
         const auto all = scripts_to_load(where);
         return std::vector<const scripts::script*>(all.begin(), all.end());
     };
-    using namespace scripts::exclusive;
+    namespace alone = scripts::exclusive;
+    namespace shared = scripts::shared;
     EXPECT_EQ(loads(topology::quorum),
-              (std::vector<const scripts::script*>{&acquire, &commit, &extend, &release}));
+              (std::vector<const scripts::script*>{
+                  &alone::acquire, &alone::commit, &alone::extend, &alone::release,
+                  &shared::acquire, &shared::commit, &shared::extend, &shared::release}));
     EXPECT_EQ(loads(topology::one_voter),
-              (std::vector<const scripts::script*>{&queue_acquire, &extend, &queue_release}));
+              (std::vector<const scripts::script*>{&alone::queue_acquire, &alone::extend,
+                                                   &alone::queue_release, &shared::queue_acquire,
+                                                   &shared::extend, &shared::release}));
+}
+
+TEST(kinds, are_known_by_how_owner_tokens_begin) {
+    EXPECT_EQ(&of_owner("hf1:0123"), &exclusive());
+    EXPECT_EQ(&of_owner("hr1:0123"), &shared());
+    EXPECT_EQ(&of_owner("b0e1"), &exclusive()) << "of another library";
+    for (const auto* each : all()) {
+        EXPECT_EQ(each->owner_start().size(), owner_start_bytes) << each->name();
+        EXPECT_EQ(&of_owner(std::string(each->owner_start()) + "x"), each) << each->name();
+    }
 }
 
 TEST(exclusive_kind, votes_are_read) {

@@ -18,6 +18,15 @@ TEST(holder, is_described_by_who_and_where_it_is) {
     EXPECT_EQ(parse_owner(ours + "nightly").describe(), "anna@web1, process 4711 (nightly)");
 }
 
+TEST(holder, that_reads_is_described_as_the_first_of_the_readers) {
+    const auto reader = parse_owner("hr1:" + std::string(40, 'a') + ":anna@web1:4711:nightly");
+    EXPECT_TRUE(reader.reads);
+    EXPECT_FALSE(reader.foreign());
+    EXPECT_EQ(reader.describe(), "readers, the first of them anna@web1, process 4711 (nightly)");
+    EXPECT_FALSE(parse_owner(ours).reads);
+    EXPECT_TRUE(parse_owner("hx1:" + std::string(40, 'a') + ":anna@web1:4711:").foreign());
+}
+
 TEST(holder, that_is_foreign_is_described_as_another_library) {
     EXPECT_EQ(parse_owner("b0e1").describe(), "another library");
 }

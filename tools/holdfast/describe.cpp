@@ -1,6 +1,7 @@
 #include "describe.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "holdfast/duration.hpp"
 #include "json.hpp"
@@ -25,7 +26,7 @@ std::optional<std::int64_t> milliseconds_of(
     return duration->count();
 }
 
-/// Who cannot be named is all null.
+/// Who cannot be named is all null. Who would share the lock says so.
 json_object waiter_as_json(const lock_status::waiter& each) {
     json_object object;
     if (each.who.foreign()) {
@@ -33,7 +34,9 @@ json_object waiter_as_json(const lock_status::waiter& each) {
     } else {
         object = holder_as_json(each.who);
     }
-    return object.add("since_ms", milliseconds_of(each.waited));
+    object.add("since_ms", milliseconds_of(each.waited));
+    if (each.who.reads) object.add("kind", "shared");
+    return object;
 }
 
 void add_waiters(json_object& object, const lock_status& status) {
@@ -44,6 +47,19 @@ void add_waiters(json_object& object, const lock_status& status) {
     std::vector<json_object> all;
     for (const auto& each : *status.waiters) all.push_back(waiter_as_json(each));
     object.add("waiters", all);
+}
+
+json_object reader_as_json(const lock_status::reader& each) {
+    return holder_as_json(each.who)
+        .add("owner", each.who.owner)
+        .add("ttl_ms", milliseconds_of(each.who.remaining));
+}
+
+void add_readers(json_object& object, const lock_status& status) {
+    if (!status.held_by || !status.held_by->reads || !status.readers) return;
+    std::vector<json_object> all;
+    for (const auto& each : *status.readers) all.push_back(reader_as_json(each));
+    object.add("readers", all);
 }
 
 json_object forced_as_json(const forced_release& last) {
@@ -73,6 +89,10 @@ json_object as_json(const lock_status& status) {
     const auto remaining = state == lock_state::free ? std::nullopt : status.held_by->remaining;
     object.add("ttl_ms", milliseconds_of(remaining)).add("token", status.token);
     object.add("votes", std::uint64_t{status.votes}).add("nodes", std::uint64_t{status.nodes});
+    if (state == lock_state::held) {
+        object.add("kind", status.held_by->reads ? "shared" : "exclusive");
+        if (status.held_by->reads) object.add("reading", number_of(status.reading));
+    }
     if (status.quarantine) object.add("quarantine_ms", std::int64_t{status.quarantine->count()});
     return object.add("waiting", number_of(status.waiting));
 }
@@ -151,7 +171,15 @@ std::string ordinal(std::size_t place) {
 
 std::string waiter_in_words(const lock_status::waiter& each) {
     if (each.who.foreign()) return "not known: Holdfast did not write what stands there";
-    return each.who.describe() + (each.waited ? ", for " + in_words(*each.waited) : "");
+    auto who = each.who;
+    const char* to_read = std::exchange(who.reads, false) ? ", to read" : "";
+    return who.describe() + to_read + (each.waited ? ", for " + in_words(*each.waited) : "");
+}
+
+std::string reader_in_words(const lock_status::reader& each) {
+    auto who = each.who;
+    who.reads = false;
+    return who.describe() + ", " + lease_in_words(who);
 }
 
 std::optional<std::size_t> own_place(const lock_status& status) {
@@ -193,6 +221,7 @@ const char* name_of(lock_state state) {
 
 std::string status_as_json(const lock_status& status, const std::optional<forced_release>& last) {
     auto object = as_json(status);
+    add_readers(object, status);
     add_waiters(object, status);
     if (last) object.add("forced", forced_as_json(*last));
     return object.line();

@@ -40,6 +40,9 @@ std::string ordinal(std::size_t place);
 /// for 3.2s`.
 std::string waiter_in_words(const lock_status::waiter& each);
 
+/// `anna@web1, process 4711 (nightly), its lease runs another 12s`.
+std::string reader_in_words(const lock_status::reader& each);
+
 /// The place of this process in the line, from 1 on; nullopt: none, or not among those told of.
 std::optional<std::size_t> own_place(const lock_status& status);
 

@@ -19,16 +19,20 @@ std::vector<std::string> row_of(const lock_status& status) {
     const std::string waiting = status.waiting ? std::to_string(*status.waiting) : "?";
     const std::string votes = votes_in_words(status);
     const std::string key = unambiguous(status.key);
-    if (who.foreign()) return {key, "?", "?", left, "(another library)", votes, waiting};
+    const std::string some = status.reading ? std::to_string(*status.reading) : "?";
+    const std::string readers = who.reads ? some : "-";
+    if (who.foreign()) return {key, "?", "?", left, "(another library)", readers, votes, waiting};
     return {key,
             printable(who.user + "@" + who.host),
             std::to_string(who.pid),
             left,
             printable(who.label),
+            readers,
             votes,
             waiting};
 }
 
+bool is_read(const std::vector<std::string>& row) { return row[row.size() - 3] != "-"; }
 bool is_waited_for(const std::vector<std::string>& row) { return row.back() != "0"; }
 
 void remove_column(std::vector<std::vector<std::string>>& rows, std::ptrdiff_t from_the_end) {
@@ -36,13 +40,17 @@ void remove_column(std::vector<std::vector<std::string>>& rows, std::ptrdiff_t f
 }
 
 /// Sorted and aligned needs them all; a person reads as many. How many wait stands behind all else,
-/// and only where somebody does, or where that is not known; how many servers have it, in a quorum.
+/// and only where somebody does, or where that is not known; how many servers have it, in a quorum;
+/// how many read, where any lock is read.
 void print_for_people(client& through, const std::string& pattern) {
     std::vector<std::vector<std::string>> rows;
     list(through, pattern, [&](const lock_status& status) { rows.push_back(row_of(status)); });
     std::sort(rows.begin(), rows.end());
     const bool waited_for = std::any_of(rows.begin(), rows.end(), is_waited_for);
-    rows.insert(rows.begin(), {"KEY", "HOLDER", "PROCESS", "LEASE", "LABEL", "VOTES", "WAITING"});
+    const bool read = std::any_of(rows.begin(), rows.end(), is_read);
+    rows.insert(rows.begin(),
+                {"KEY", "HOLDER", "PROCESS", "LEASE", "LABEL", "READERS", "VOTES", "WAITING"});
+    if (!read) remove_column(rows, 3);
     if (through.settings().urls.size() == 1) remove_column(rows, 2);
     if (!waited_for) remove_column(rows, 1);
     print(aligned(rows));

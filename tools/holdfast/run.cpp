@@ -65,7 +65,8 @@ class locked_run {
         client through(settings);
         const bool talk = talks(options_);
         wait_result waited =
-            wait_for_lock(through, options_.key, options_.lease(), options_.wait, signals_, talk);
+            wait_for_lock(through, {options_.key, options_.kind(), options_.lease()}, options_.wait,
+                          signals_, talk);
         report_.waited = waited.waited;
         if (waited.interrupted_by != 0) return interrupted(waited.interrupted_by);
         if (!waited.held) {

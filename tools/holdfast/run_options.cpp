@@ -20,8 +20,11 @@ namespace {
 void declare(command_line& line, run_options& options) {
     line.heading("Locking");
     options.wait.declare(line);
+    line.flag("-s,--shared", options.shared,
+              "Share the lock with others who give -s, as readers do; those who do not wait");
     line.flag("-x,--exclusive", options.exclusive,
-              "Share the lock with nobody, which is the default; understood as in flock(1)");
+              "Share the lock with nobody, which is the default; both as in flock(1)");
+    line.excludes("--shared", "--exclusive");
     line.flag(
         "--fair", options.fair,
         "Serve in order of arrival, this run by itself: not ahead of anybody who came earlier; "
@@ -60,6 +63,8 @@ void declare(command_line& line, run_options& options) {
         "lock lost and command stopped, 69 server unreachable or in quarantine, 77 not permitted, "
         "76 not a Redis or not a lock, 64 usage, 78 configuration, of ours or of a server that "
         "cannot keep locks, 71 operating system, 126 not executable, 127 not found.");
+    line.example("holdfast run -s catalogue -- export.sh",
+                 "Beside other exports, while nobody runs an import with the same KEY without -s");
     line.example("holdfast run -n nightly -- backup.sh --full",
                  "Run it on one machine only; others exit 75");
     line.example("holdfast run -n -E 0 --at-least 5m nightly -- backup.sh",

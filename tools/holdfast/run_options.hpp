@@ -19,7 +19,8 @@ struct run_options {
     std::string shell_command;
     std::optional<std::chrono::milliseconds> ttl, at_least, at_most, kill_after;
     bool wait_all = false;
-    bool exclusive = true;  // whatever was given: there is nothing else
+    bool shared = false;
+    bool exclusive = false;  // or neither: that is the default
     std::string label;
     bool fair = false;
     std::optional<int> status_fd;
@@ -30,6 +31,9 @@ struct run_options {
 
     [[nodiscard]] std::chrono::milliseconds lease_ttl() const;
     [[nodiscard]] std::chrono::milliseconds grace() const;
+    [[nodiscard]] lock_kind kind() const {
+        return shared ? lock_kind::shared : lock_kind::exclusive;
+    }
     /// How the lock is to be taken, so that a loss is announced in time to stop the command.
     [[nodiscard]] acquire_options lease() const;
 };

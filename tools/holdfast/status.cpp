@@ -46,6 +46,21 @@ std::string view_in_words(const lock_status::node_view& view) {
 
 using rows_of_text = std::vector<std::vector<std::string>>;
 
+/// Many are for programs to read, which have --json.
+void add_readers(rows_of_text& rows, const lock_status& status) {
+    constexpr std::size_t enough = 20;
+    const char* heading = "readers";
+    const auto add = [&](std::string text) {
+        rows.push_back({std::exchange(heading, ""), std::move(text)});
+    };
+    const auto shown = status.readers ? std::min(status.readers->size(), enough) : 0;
+    for (std::size_t n = 0; n < shown; ++n) add(reader_in_words((*status.readers)[n]));
+    if (status.reading.value_or(0) > shown) {
+        add("and " + std::to_string(*status.reading - shown) + " more");
+    }
+    if (!status.no_readers.empty()) add("who is not known: " + printable(status.no_readers));
+}
+
 /// Whom no majority has it for is no holder: a grant that came too late, or one that is on its way.
 void add_holder(rows_of_text& rows, const lock_status& status) {
     if (!status.held_by) return;
@@ -56,7 +71,8 @@ void add_holder(rows_of_text& rows, const lock_status& status) {
             {"no majority", votes_in_words(status) + have + who + ", " + lease_in_words(status)});
         return;
     }
-    rows.push_back({"holder", who});
+    rows.push_back({status.held_by->reads ? "held by" : "holder", who});
+    if (status.held_by->reads) add_readers(rows, status);
     const auto& left = status.held_by->remaining;
     const std::string endless = status.ttl_known ? "never ends by itself" : "not known";
     rows.push_back({"lease", left ? "runs another " + in_words(*left) : endless});

@@ -16,6 +16,7 @@
 #include "holdfast/error.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/operate.hpp"
+#include "holdfast/shared_mutex.hpp"
 #include "message.hpp"
 
 namespace holdfast::tool {
@@ -26,7 +27,29 @@ using namespace std::chrono_literals;
 constexpr auto silent_for = 1s;
 constexpr auto look_again_after = 250ms;
 
-acquisition acquire_as_asked(mutex& lock, const wait_options& wait, std::stop_token stop) {
+/// A lock of the kind that is asked for.
+class any_lock {
+  public:
+    any_lock(client& through, const lock_request& what) {
+        if (what.kind == lock_kind::shared) {
+            shared_.emplace(through, what.key, what.how);
+        } else {
+            exclusive_.emplace(through, what.key, what.how);
+        }
+    }
+
+    detail::lockable& get() {
+        if (shared_) return *shared_;
+        return *exclusive_;
+    }
+
+  private:
+    std::optional<mutex> exclusive_;
+    std::optional<shared_mutex::reading> shared_;
+};
+
+acquisition acquire_as_asked(detail::lockable& lock, const wait_options& wait,
+                             std::stop_token stop) {
     if (wait.no_wait) return lock.try_acquire();
     if (wait.at_most) return lock.try_acquire_for(*wait.at_most, std::move(stop));
     return acquisition(lock.acquire(std::move(stop)));
@@ -35,9 +58,8 @@ acquisition acquire_as_asked(mutex& lock, const wait_options& wait, std::stop_to
 /// One acquire in a thread of its own, which makes a descriptor readable when it has ended.
 class attempt {
   public:
-    attempt(client& through, const std::string& key, const acquire_options& how,
-            const wait_options& wait)
-        : lock_(through, key, how),
+    attempt(client& through, const lock_request& what, const wait_options& wait)
+        : lock_(through, what),
           ended_(checked(::eventfd(0, EFD_CLOEXEC), "eventfd")),
           thread_([this, wait](std::stop_token stop) {
               run(wait, std::move(stop));
@@ -58,13 +80,13 @@ class attempt {
   private:
     void run(const wait_options& wait, std::stop_token stop) noexcept {
         try {
-            result_ = acquire_as_asked(lock_, wait, std::move(stop));
+            result_ = acquire_as_asked(lock_.get(), wait, std::move(stop));
         } catch (...) {
             failure_ = std::current_exception();
         }
     }
 
-    mutex lock_;
+    any_lock lock_;
     descriptor ended_;
     acquisition result_;
     std::exception_ptr failure_;
@@ -139,11 +161,11 @@ bool say_quarantine(client& through, const std::string& key) {
 /// One wait, of several attempts where the key is a lock of a kind that nobody tells us of.
 class patient_attempt {
   public:
-    patient_attempt(client& through, const std::string& key, const acquire_options& how,
-                    const wait_options& wait, signal_queue& signals, bool talk)
+    patient_attempt(client& through, const lock_request& what, const wait_options& wait,
+                    signal_queue& signals, bool talk)
         : through_(through),
-          key_(key),
-          how_(how),
+          what_(what),
+          key_(what.key),
           wait_(wait),
           signals_(signals),
           start_(clock::now()),
@@ -169,7 +191,7 @@ class patient_attempt {
 
   private:
     wait_result attempt_once() {
-        attempt running(through_, key_, how_, what_is_left());
+        attempt running(through_, what_, what_is_left());
         wait_result result;
         for (;;) {
             const event now = next_event(running.readable(), signals_, talk_at_);
@@ -232,8 +254,8 @@ class patient_attempt {
     }
 
     client& through_;
+    const lock_request& what_;
     const std::string& key_;
-    const acquire_options& how_;
     const wait_options& wait_;
     signal_queue& signals_;
     clock::time_point start_;
@@ -268,9 +290,9 @@ void say_who_has_it(const std::string& key, const wait_result& waited) {
     say(message);
 }
 
-wait_result wait_for_lock(client& through, const std::string& key, const acquire_options& how,
-                          const wait_options& wait, signal_queue& signals, bool talk) {
-    return patient_attempt(through, key, how, wait, signals, talk).run();
+wait_result wait_for_lock(client& through, const lock_request& what, const wait_options& wait,
+                          signal_queue& signals, bool talk) {
+    return patient_attempt(through, what, wait, signals, talk).run();
 }
 
 }  // namespace holdfast::tool

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,15 @@ struct wait_options {
     std::optional<std::chrono::milliseconds> at_most;
 
     void declare(command_line& line);
+};
+
+enum class lock_kind : std::uint8_t { exclusive, shared };
+
+/// What to wait for.
+struct lock_request {
+    std::string key;
+    lock_kind kind = lock_kind::exclusive;
+    acquire_options how{};
 };
 
 /// What waiting brought. Neither a lease nor a signal: somebody else holds it.
@@ -42,7 +52,7 @@ void say_who_has_it(const std::string& key, const wait_result& waited);
 /// lock that Redisson holds is waited for like any other.
 ///
 /// Errors: std::system_error, as from mutex::acquire.
-wait_result wait_for_lock(client& through, const std::string& key, const acquire_options& how,
-                          const wait_options& wait, signal_queue& signals, bool talk);
+wait_result wait_for_lock(client& through, const lock_request& what, const wait_options& wait,
+                          signal_queue& signals, bool talk);
 
 }  // namespace holdfast::tool

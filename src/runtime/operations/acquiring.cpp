@@ -72,10 +72,15 @@ void acquiring::begin(core::time_point now) {
 
 std::optional<attempt::denial> acquiring::local_holder(core::time_point now) const {
     const auto* const other = queue_->holder();
-    const bool shares =
-        other != nullptr && core::compatible(sharing(), other->what().kind->sharing());
-    if (other == nullptr || shares || other->lost(now)) return std::nullopt;
-    return attempt::denial{other->owner(), other->valid_until() - now, false};
+    const bool believed = other != nullptr && !other->lost(now);
+    const bool shares = believed && core::compatible(sharing(), other->what().kind->sharing());
+    if (believed && !shares) {
+        return attempt::denial{other->owner(), other->valid_until() - now, false};
+    }
+    // At the only voter whoever waits stands in line, and is not passed there.
+    const bool passes = !request_.waits && !request_.what->keys.queued;
+    if (passes && queue_->holds_back(sharing())) return attempt::denial{};
+    return std::nullopt;
 }
 
 // As it is now: here, or where the last attempt met it.
@@ -169,7 +174,8 @@ void acquiring::listen(core::time_point now) {
 }
 
 core::hand_off_batch acquiring::batch() const {
-    return apart() ? core::hand_off_batch{} : queue_->batch_for(*this);
+    const bool by_itself = apart() || sharing() != core::alone;
+    return by_itself ? core::hand_off_batch{} : queue_->batch_for(*this);
 }
 
 // Nobody can tell the next holder from the first holder by the owner token, so its readable part
@@ -177,7 +183,7 @@ core::hand_off_batch acquiring::batch() const {
 bool acquiring::take_over(const core::grant& left, hold& from, core::arrival joined,
                           core::time_point now) noexcept {
     const auto& wish = *request_.what;
-    const bool alike = wish.kind == from.what().kind &&
+    const bool alike = wish.kind == from.what().kind && sharing() == core::alone &&
                        wish.keys.fenced == from.what().keys.fenced &&
                        wish.label == from.what().label;
     if (!alike || machine_.current() == core::contend::state::attempting ||

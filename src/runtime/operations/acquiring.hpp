@@ -56,7 +56,11 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     [[nodiscard]] core::hand_off_batch batch() const override HOLDFAST_LOCKED;
     [[nodiscard]] core::local_id id() const override { return id_; }
     [[nodiscard]] core::sharing sharing() const override { return request_.what->kind->sharing(); }
-    [[nodiscard]] bool apart() const override { return request_.what->fair; }
+    /// Readers, too: all who stand in line next to each other have it at once.
+    [[nodiscard]] bool apart() const override {
+        const auto& what = *request_.what;
+        return what.fair || (what.keys.queued && sharing() != core::alone);
+    }
     void turn(core::duration pause, core::time_point now) noexcept override HOLDFAST_LOCKED;
     void notified(core::node_index where, core::time_point now) noexcept override HOLDFAST_LOCKED;
     [[nodiscard]] bool waits_as(std::string_view owner) const override HOLDFAST_LOCKED;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kinds/owners.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/operations/hold.hpp"
 
@@ -34,7 +35,7 @@ attempt::attempt(engine& through, plan_pointer what, manner how, listener& whom,
       machine_({.nodes = voters_.size(), .timing = what_->timing}),
       tracked_(how.listens) {
     if (!held) {
-        owner_ = through.make_owner(what_->label);
+        owner_ = through.make_owner(*what_->kind, what_->label);
         return;
     }
     owner_ = std::move(held->owner);
@@ -301,9 +302,9 @@ core::denial_summary attempt::summary() const {
 }
 
 std::size_t attempt::votes_for(const denial& who) const {
-    return static_cast<std::size_t>(
-        std::count_if(denials_.begin(), denials_.end(),
-                      [&](const auto& other) { return other && other->owner == who.owner; }));
+    return static_cast<std::size_t>(std::count_if(
+        denials_.begin(), denials_.end(),
+        [&](const auto& other) { return other && kinds::same_holders(other->owner, who.owner); }));
 }
 
 const attempt::denial* attempt::strongest_denial() const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/tuning.hpp"
+#include "kinds/shared.hpp"
 #include "runtime/operations/renewal.hpp"
 
 namespace holdfast::runtime {
@@ -83,7 +84,7 @@ const std::string& hold::show_owner() noexcept {
     const auto lock = engine_->lock();
     try {
         if (acquired_.owner.empty()) {
-            acquired_.owner = engine_->make_owner(acquired_.what->label);
+            acquired_.owner = engine_->make_owner(*acquired_.what->kind, acquired_.what->label);
         }
         return acquired_.owner;
     } catch (...) {
@@ -226,6 +227,39 @@ void hold::detach() noexcept {
     if (!ended_) engine_->detached(acquired_.owner);
     if (end(now)) vacate(now);
     engine_->submit();
+}
+
+// The servers are told before the queue: who of this client waits to read asks behind that.
+std::shared_ptr<hold> hold::become_reader(std::function<void(const renewal&)> told,
+                                          core::time_point now) {
+    auto gained = acquired_.gained;
+    gained.valid_until = valid_until();
+    gained.hand_offs_left = 0;
+    engine_->reserve_hold();
+    queue_->reserve_holder(kinds::shared());
+    auto reader = std::make_shared<hold>(
+        engine_, *queue_,
+        acquired{as_kind(what(), kinds::shared()), kinds::reader_of(acquired_.owner), gained}, now);
+    reader->longest_asked_ = longest_asked_;
+    engine_->enter(*reader);
+    try {
+        renewal::start(reader, what().timing.ttl, now, std::move(told));
+    } catch (const std::bad_alloc&) {
+        reader->abandon(now);
+        throw;
+    }
+    end(now);
+    gone_.store(true, std::memory_order_release);
+    if (reader->queue_ != nullptr) reader->queue_->took(*reader, now);  // else lost already
+    engine_->queues().close(*std::exchange(queue_, nullptr));
+    reader->attend(now);
+    return reader;
+}
+
+// Nobody has heard of it.
+void hold::abandon(core::time_point now) noexcept {
+    end(now);
+    engine_->queues().close(*std::exchange(queue_, nullptr));
 }
 
 bool hold::end(core::time_point now) noexcept {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -14,6 +15,8 @@
 #include "runtime/operations/releasing.hpp"
 
 namespace holdfast::runtime {
+
+class renewal;
 
 /// How a lease was let go.
 enum class release_path : std::uint8_t {
@@ -80,6 +83,12 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     /// Ends it here, and leaves the key to its ttl.
     void detach() noexcept HOLDFAST_LOCKED;
 
+    /// Ends it, and goes on as a reader of the same lock, who believes in the same deadline from
+    /// the start; the servers are told by the first renewal of that, which is started: `told` hears
+    /// of it. Throws std::bad_alloc before anything was done. REQUIRES: held, and not shared.
+    std::shared_ptr<hold> become_reader(std::function<void(const renewal&)> told,
+                                        core::time_point now) HOLDFAST_LOCKED;
+
     /// A majority says that its key is another's, or nobody's.
     void found_gone(core::time_point now) noexcept HOLDFAST_LOCKED;
     void lose(core::time_point now) noexcept HOLDFAST_LOCKED;
@@ -105,6 +114,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
                    core::time_point now) noexcept HOLDFAST_LOCKED;
     void renew(core::duration ttl, core::time_point now) noexcept HOLDFAST_LOCKED;
     void announce() noexcept HOLDFAST_LOCKED;
+    void abandon(core::time_point now) noexcept HOLDFAST_LOCKED;
     void depart(core::time_point now) noexcept HOLDFAST_LOCKED;  // held no longer
 
     /// Returns false if it had ended before.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/tuning.hpp"
+#include "kinds/table.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/operations/cleanup.hpp"
 
@@ -52,6 +53,7 @@ void release_retries::decline(core::node_index by, const kinds::call& grant, cor
     });
     if (!found) {
         auto what = std::make_shared<plan>();
+        what->kind = &kinds::of_owner(grant.owner);
         what->keys = {.lock = std::string(grant.lock), .queued = true};
         found = release{std::move(what), std::string(grant.owner), now + kinds::granted_for};
     }

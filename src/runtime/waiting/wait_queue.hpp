@@ -54,7 +54,7 @@ class contender {
 /// core::local_queue, and when others may, by core::yield_policy; this passes the word on.
 class wait_queue {
   public:
-    explicit wait_queue(plan_pointer what) : what_(std::move(what)) {}
+    explicit wait_queue(plan_pointer what) : what_(std::move(what)), order_(what_->keys.queued) {}
     wait_queue(const wait_queue&) = delete;
     wait_queue& operator=(const wait_queue&) = delete;
 
@@ -118,6 +118,13 @@ class wait_queue {
     /// The lease of this client that is believed to hold the key, if any. Of several that share it
     /// the last that took it, while it does: nobody asks for more than one to be denied by.
     [[nodiscard]] hold* holder() const HOLDFAST_LOCKED { return holder_; }
+
+    /// Whether somebody of this client waits for others of it to let go, and could not share the
+    /// key with whoever comes now.
+    [[nodiscard]] bool holds_back(core::sharing newcomer) const HOLDFAST_LOCKED {
+        const auto next = order_.next();
+        return next && order_.holders() > 0 && !core::compatible(next->how, newcomer);
+    }
 
     /// What this client has lately learned about others who are after the key.
     [[nodiscard]] const core::contention& known_contention() const HOLDFAST_LOCKED {

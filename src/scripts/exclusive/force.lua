@@ -7,7 +7,10 @@
 -- 1   released
 -- 0   another owner, or none
 -- uses grant_next.lua
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+local holder = redis.call('GET', KEYS[1])
+-- Several voters may each have had another reader first: the one that is named stands for all of them.
+local read = not KEYS[3] and string.sub(ARGV[1], 1, 4) == 'hr1:' and string.sub(holder or '', 1, 4) == 'hr1:'
+if holder ~= ARGV[1] and not read then return 0 end
 local now = redis.call('TIME')
 -- The lock goes last: where any of these is not permitted it is as it was. The first PEXPIRE finds
 -- nothing, and is there for that alone.

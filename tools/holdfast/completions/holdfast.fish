@@ -14,7 +14,7 @@ function __holdfast_command
             case --
                 set -e words[1]
                 break
-            case -n --nonblock -x --exclusive --fair --wait-all -v --verbose --insecure --allow-eviction -h --help '--*=*'
+            case -n --nonblock -s --shared -x --exclusive --fair --wait-all -v --verbose --insecure --allow-eviction -h --help '--*=*'
                 set -e words[1]
             case '-*'
                 set -e words[1..2]
@@ -69,6 +69,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from run lock' -s n -l nonblock 
 complete -c holdfast -n '__fish_seen_subcommand_from run lock' -s w -l wait -x -d 'Wait at most so long'
 complete -c holdfast -n '__fish_seen_subcommand_from run lock renew' -l ttl -x -d 'Lease'
 
+complete -c holdfast -n '__fish_seen_subcommand_from run' -s s -l shared -d 'Share it with others who give -s'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s x -l exclusive -d 'Share it with nobody: the default'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s E -l conflict-exit-code -x -d 'Exit code if not acquired'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s c -l command -x -d 'Run with /bin/sh -c'
