@@ -78,10 +78,16 @@ void engine::make_node(const net::endpoint& where, bool patient, net::purpose wh
                  .silence_limit = node_timeout_ * core::tuning::servers::silence_factor},
         .patient = patient,
         .resolves = make_resolver(where),
-        .replica_acks = what_for == net::purpose::look ? replicas::none() : settings_.replica_acks,
+        .replica_acks = what_for == net::purpose::look ? replicas::none() : acks_at(where),
         .answer_within = node_timeout_};
     nodes_.push_back(std::make_unique<net::node>(*environment_, guard_, std::move(how),
                                                  static_cast<net::node::listener&>(*this)));
+}
+
+// Where Sentinels do not tell how many there are, a majority cannot be had, and none is not enough.
+replicas engine::acks_at(const net::endpoint& where) const {
+    const auto otherwise = where.sentinels ? replicas::majority() : replicas::none();
+    return settings_.replica_acks.value_or(otherwise);
 }
 
 std::shared_ptr<net::resolver> engine::make_resolver(const net::endpoint& of) {

@@ -158,6 +158,7 @@ class engine final : private driver::machinery,
     void on_change(net::node& which) noexcept override HOLDFAST_LOCKED;
 
     /// Null: its address is known.
+    [[nodiscard]] replicas acks_at(const net::endpoint& where) const;
     [[nodiscard]] std::shared_ptr<net::resolver> make_resolver(const net::endpoint& of);
     void make_node(const net::endpoint& where, bool patient, net::purpose what_for);
     void bar_conflicts() HOLDFAST_LOCKED;
