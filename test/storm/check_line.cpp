@@ -210,10 +210,19 @@ class wait_times {
     std::map<std::pair<std::string, std::string>, std::vector<const wait*>> of_;
 };
 
-/// Whether those ahead of it account for the time.
+/// Whether those ahead of it account for the time: they held on to the lock, or it was granted to
+/// them while they stood still.
 bool held_up(const evidence& with, const entry& one, instant begin) {
     const instant end = one.last->end;
-    return with.held_on_to(one.first->key, begin, end) > (end - begin) / 2;
+    instant sum{};
+    for (const sight* each : with.sights().at(one.first->key)) {
+        const instant from = std::max(each->begin, begin);
+        const instant to = std::min(each->end, end);
+        if (from >= to) continue;
+        const bool frozen = !each->owner.nobody() && with.frozen(each->owner.worker, from, to);
+        sum += frozen ? to - from : with.held_on_to(each->key, from, to);
+    }
+    return sum > (end - begin) / 2;
 }
 
 void check_entry_of_the_dead(evidence& with, const entry& one, const life& of) {

@@ -334,6 +334,24 @@ TEST(storm_checker, sees_who_stands_in_line_for_ever) {
     }
 }
 
+TEST(storm_checker, excuses_who_stands_in_line_behind_some_who_are_frozen_one_after_the_other) {
+    for (const bool frozen : {false, true}) {
+        invented story;
+        story.employ();
+        story.wish("w2", some_hold, 9s);
+        int turn = 0;
+        for (instant at = 10s; at < 22s; at += 2s, ++turn) {
+            const int who = turn % 2 == 0 ? 1 : 3;
+            const std::string name = std::to_string(who);
+            if (frozen) story.strike_worker(fault_kind::stop_worker, who, at, at + 1900ms);
+            story.see(at, at + 1900ms,
+                      "w" + name + ":" + name + ":" + std::to_string(turn) + " w2:2:b");
+        }
+        const rules broken = story.broken();
+        EXPECT_EQ(std::count(broken.begin(), broken.end(), rule::recovery), frozen ? 0 : 1);
+    }
+}
+
 TEST(storm_checker, sees_what_is_left_behind) {
     invented story;
     story.phase("over", 10s);
