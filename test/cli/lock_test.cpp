@@ -116,9 +116,10 @@ TEST_F(status, of_a_held_lock_names_the_holder) {
     auto holder = start({"run", "--label", "nightly", "key", "sleep", "60"});
     wait_until_held("key");
     const auto said = json_of(holdfast({"status", "--json", "key"}).out);
-    EXPECT_EQ(said.size(), 10U);
+    EXPECT_EQ(said.size(), 11U);
     EXPECT_EQ(said.at("key"), "key");
     EXPECT_EQ(said.at("state"), "held");
+    EXPECT_EQ(said.at("kind"), "exclusive");
     EXPECT_EQ(said.at("owner"), server_.get("key").value().c_str());
     const auto& who = said.at("holder").as_object();
     EXPECT_EQ(who.size(), 4U);

@@ -70,6 +70,7 @@ TEST(sentinel_refused, a_dead_server_that_one_names_is_looked_for_at_another) {
     auto settings = settings_for("redis+sentinel://" + address_of(liar.port()) + "," +
                                  address_of(honest.port()) + "/main");
     settings.restart_guard = false;
+    settings.replica_acks = replicas::none();  // it has none, whatever is said of it
     client through(settings);
     mutex key(through, "k");
     const stopwatch watch;

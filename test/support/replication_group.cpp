@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
+#include "support/acknowledgement.hpp"
 #include "support/eventually.hpp"
-#include "support/raw_client.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -26,15 +26,8 @@ replication_group::replication_group(std::size_t replicas, const redis_options& 
     await_acknowledgement(0, replicas);
 }
 
-// A replica that is said to be online may not be sent anything for up to a second more.
 void replication_group::await_acknowledgement(std::size_t by, std::size_t replicas) {
-    auto asks = raw_client::connect_tcp(server(by).port());
-    const bool all = eventually(patience, [&] {
-        (void)asks.command({"SET", "holdfast:test:acknowledged", "1", "PX", "1000"});
-        const auto count = asks.command({"WAIT", std::to_string(replicas), "100"}).integer;
-        return count >= static_cast<std::int64_t>(replicas);
-    });
-    if (!all) throw std::runtime_error("not all replicas acknowledge:\n" + server(by).log());
+    test::await_acknowledgement(server(by), replicas);
 }
 
 void replication_group::follow(std::size_t replica, std::size_t master) {

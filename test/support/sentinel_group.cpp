@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/acknowledgement.hpp"
 #include "support/eventually.hpp"
 
 namespace holdfast::test {
@@ -37,9 +38,11 @@ sentinel_group::sentinel_group(sentinel_group_options options) : options_{std::m
         sentinels_.back().query({"SENTINEL", "DEBUG", "INFO-PERIOD", "100", "PING-PERIOD", "100",
                                  "ASK-PERIOD", "100", "PUBLISH-PERIOD", "500"});
     }
-    if (eventually(settle_bound, [&] { return settled(); })) return;
-    throw std::runtime_error{"the Sentinels do not agree; the log of one:\n" +
-                             sentinels_.front().log()};
+    if (!eventually(settle_bound, [&] { return settled(); })) {
+        throw std::runtime_error{"the Sentinels do not agree; the log of one:\n" +
+                                 sentinels_.front().log()};
+    }
+    await_acknowledgement(servers_.front(), options_.replicas, options_.servers.password);
 }
 
 redis_options sentinel_group::server_options(bool replica) const {
