@@ -8,7 +8,7 @@
 namespace holdfast::test {
 namespace {
 
-constexpr milliseconds ttl = 60s;
+constexpr milliseconds long_ttl = 60s;
 
 class refused_release : public testing::Test {
   protected:
@@ -44,7 +44,7 @@ class refused_release : public testing::Test {
         refuse_clean_ups();
         network_.silence(direction::to_client);
         const auto error =
-            error_of([&] { (void)mutex(client_, "k", with_ttl(ttl)).try_acquire(); });
+            error_of([&] { (void)mutex(client_, "k", with_ttl(long_ttl)).try_acquire(); });
         EXPECT_EQ(error.code, errc::unreachable) << error.what;
         network_.heal();
         EXPECT_TRUE(eventually(surely, [&] { return refused_clean_ups() > 0; }));
@@ -65,7 +65,7 @@ TEST_F(refused_release, of_a_clean_up_is_repeated_until_the_server_takes_it) {
 }
 
 TEST_F(refused_release, of_a_lease_is_repeated_until_the_server_takes_it) {
-    auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    auto held = mutex(client_, "k", with_ttl(long_ttl)).acquire();
     server_.command({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
     EXPECT_EQ(held.release(), release_result::unknown);
     EXPECT_TRUE(server_.exists("k"));
