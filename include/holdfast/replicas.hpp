@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "holdfast/detail/language.hpp"
+
 namespace holdfast {
 
 /// How many replicas of a server have to acknowledge a grant before it counts: see

@@ -83,8 +83,10 @@ void checkers::check_shortcut(const place& where, const execution& what) {
 // What was begun before the connection was there may name an entry that was right for the one
 // before. Whoever was answered over this one knows better.
 void checkers::check_entry(const place& where, const execution& what, owner_id who) {
-    if (what.name != "queue_acquire" || what.arguments[2].empty()) return;
-    const bool callable = !what.arguments[2].starts_with("- ");
+    if (what.name != "queue_acquire") return;
+    const std::size_t entry_at = what.keys.size() == 3 ? 5 : 2;  // behind what a token takes
+    if (what.arguments.size() <= entry_at) return;
+    const bool callable = !what.arguments[entry_at].starts_with("- ");
     if (callable == called_on_.contains(where.connection)) return;
     auto& last = owners_[who].miscalled_on;
     if (last == where.connection) {
@@ -106,7 +108,7 @@ void checkers::check_outsider(const place& where) {
 // so that the order alone would hardly ever show what was drawn below the floor.
 void checkers::check_floor(const execution& what, owner_id who) {
     constexpr std::string_view granted = "*2\r\n:1\r\n:";
-    const std::size_t tokens_at = what.name == "queue_acquire" ? 5 : 3;
+    constexpr std::size_t tokens_at = 3;
     if (what.arguments.size() < tokens_at + 2 || !what.answer.starts_with(granted)) return;
     const auto last = number_at(what.answer.substr(granted.size()));
     const auto tokens = number_at(what.arguments[tokens_at]);

@@ -1,4 +1,4 @@
-// sources: src/kinds/*.cpp src/net/handshake.cpp src/net/enlisting.cpp src/net/explain.cpp
+// sources: src/kinds/*.cpp src/net/acknowledgement.cpp src/net/handshake.cpp src/net/enlisting.cpp src/net/explain.cpp
 // sources: src/net/supported.cpp src/core/judge.cpp src/core/clock_watch.cpp src/resp/*.cpp
 /// Everything that reads a server's answers, on whatever a server may say: the handshake and the
 /// decoders of the lock commands. They must not crash, and must not take nonsense for a grant.
