@@ -26,7 +26,7 @@ std::shared_ptr<runtime::hold> become_reader(runtime::hold& writer) HOLDFAST_UNL
     runtime::waiter caller(engine.driving());
     auto lock = engine.lock();
     detail::check_not_ended(writer);
-    const auto reader = writer.become_reader(
+    auto reader = writer.become_reader(
         [&](const runtime::renewal&) HOLDFAST_LOCKED { engine.driving().finished(caller); },
         engine.now());
     engine.submit();
@@ -42,7 +42,7 @@ shared_mutex::reading::reading(client& through, std::string key, acquire_options
 shared_mutex::reading::~reading() = default;
 
 shared_mutex::shared_mutex(client& through, std::string key, acquire_options how)
-    : lockable(through, key, how, kinds::exclusive()), reading_(through, key, how) {}
+    : lockable(through, key, how, kinds::exclusive()), reading_(through, std::move(key), how) {}
 
 shared_mutex::~shared_mutex() = default;
 
