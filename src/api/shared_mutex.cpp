@@ -26,9 +26,9 @@ std::shared_ptr<runtime::hold> become_reader(runtime::hold& writer) HOLDFAST_UNL
     runtime::waiter caller(engine.driving());
     auto lock = engine.lock();
     detail::check_not_ended(writer);
-    auto reader = writer.become_reader(
-        [&](const runtime::renewal&) HOLDFAST_LOCKED { engine.driving().finished(caller); },
-        engine.now());
+    auto reader = writer.become_reader([&](const runtime::renewal&)
+                                           HOLDFAST_LOCKED { engine.driving().finished(caller); },
+                                       engine.now());
     engine.submit();
     engine.driving().wait(lock, caller);
     return reader;

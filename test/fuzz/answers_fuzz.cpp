@@ -1,5 +1,6 @@
-// sources: src/kinds/*.cpp src/net/acknowledgement.cpp src/net/handshake.cpp src/net/enlisting.cpp src/net/explain.cpp
-// sources: src/net/supported.cpp src/core/judge.cpp src/core/clock_watch.cpp src/resp/*.cpp
+// sources: src/kinds/*.cpp src/net/acknowledgement.cpp src/net/handshake.cpp
+// sources: src/net/enlisting.cpp src/net/explain.cpp src/net/supported.cpp src/core/judge.cpp
+// sources: src/core/clock_watch.cpp src/resp/*.cpp
 /// Everything that reads a server's answers, on whatever a server may say: the handshake and the
 /// decoders of the lock commands. They must not crash, and must not take nonsense for a grant.
 #include <cstddef>
@@ -31,6 +32,14 @@ const script queue_release{"queue_release", "0", "queue_release"};
 const script force{"force", "0", "force"};
 const script linger{"linger", "0", "linger"};
 }  // namespace holdfast::scripts::exclusive
+namespace holdfast::scripts::shared {
+const script acquire{"acquire", "0", "acquire"};
+const script queue_acquire{"queue_acquire", "0", "queue_acquire"};
+const script commit{"commit", "0", "commit"};
+const script extend{"extend", "0", "extend"};
+const script release{"release", "0", "release"};
+const script linger{"linger", "0", "linger"};
+}  // namespace holdfast::scripts::shared
 
 namespace {
 
