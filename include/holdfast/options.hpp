@@ -35,13 +35,14 @@ struct tls_options {
 /// How to reach the servers, and how far to trust them.
 ///
 /// One URL is one server. Several, an odd number up to 15, are a quorum of independent masters: a
-/// lock needs the votes of a majority, and any minority may fail. The query of a URL may give some
-/// settings, which then override those here: doc/urls.md.
+/// lock needs the votes of a majority, and any minority may fail. redis+cluster:// names servers of
+/// one Redis Cluster, which finds the others; it cannot be part of a quorum. The query of a URL may
+/// give some settings, which then override those here: doc/urls.md.
 ///
 /// REQUIRES, for T1: all clients that lock a key have the same servers, database and prefix, and
 /// with a restart guard the same max_ttl (errc::other_max_ttl).
 struct options {
-    std::vector<std::string> urls{};  // redis://, rediss://, unix:// ; see doc/urls.md
+    std::vector<std::string> urls{};  // redis://, rediss://, unix://, ...; see doc/urls.md
 
     std::string user{};      // where the URL has none
     std::string password{};  // where the URL has none
@@ -72,7 +73,8 @@ struct options {
     unsigned drift_per_mille = 10;
 
     /// Ask a server that has restarted or was flushed for no votes until every earlier lease is
-    /// over; also watch its clock for jumps. Unset: on for a quorum, off for one server, whose
+    /// over; also watch its clock for jumps. Unset: on for a quorum and a Cluster (there for each
+    /// slot, also one that comes from another shard), off for one server, whose
     /// restart without its data then voids T1.
     std::optional<bool> restart_guard{};
     /// Accept servers that may evict lock keys (any maxmemory-policy but noeviction). Voids T1.

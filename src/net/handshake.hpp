@@ -60,7 +60,8 @@ struct introduction {
     purpose what_for = purpose::lock;
     std::string vouched_life{};  // as of core::life_of; empty: whichever it lives
     std::span<const scripts::script* const> loads{};  // so that they can be called by digest
-    std::string channel{};  // by which we can be called; empty: none is needed
+    std::string channel{};   // by which we can be called; empty: none is needed
+    bool clustered = false;  // it is a node of a Cluster, where each slot is enlisted by itself
 };
 
 /// Why a server is not vouched for that lives another life than was meant.

@@ -17,7 +17,7 @@ node::node(network& through, base::client_mutex& guard, settings how, listener& 
       listener_(whom),
       delay_(first_delay, longest_delay),
       judge_(settings_.link.policy) {
-    settings_.link.shows = network_.prepare(settings_.link.where);
+    if (!settings_.prepared) settings_.link.shows = network_.prepare(settings_.link.where);
     if (!settings_.resolves) {
         settings_.resolves = std::make_shared<fixed_address>(settings_.link.where);
     }
@@ -166,6 +166,18 @@ void node::on_ready(const greeting& said) {
         }
     }
     if (state_ == state::ready) listener_.on_caught_up(*this);
+}
+
+void node::rest() noexcept {
+    const bool needed = !waiting_.empty() || (connection_ && !connection_->idle());
+    if (needed || state_ == state::closed || state_ == state::idle) return;
+    stop_resolving();
+    auto last = std::move(connection_);
+    state_ = state::idle;
+    judge_.disconnected();
+    if (last) last->fail_all(no_answer("not needed at present"));
+    retire(std::move(last));
+    listener_.on_change(*this);
 }
 
 std::uint64_t node::time_at(clock::time_point now) const {

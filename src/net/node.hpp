@@ -11,6 +11,7 @@
 #include "core/judge.hpp"
 #include "net/connection.hpp"
 #include "net/resolver.hpp"
+#include "net/voter.hpp"
 
 namespace holdfast::net {
 
@@ -30,7 +31,7 @@ namespace holdfast::net {
 /// within connect_timeout. Patient is the node of a client that has no other: there is nobody else
 /// to ask.
 /// Everything is called with the client's lock held.
-class node final : private connection::owner, private resolver::asker {
+class node final : public voter, private connection::owner, private resolver::asker {
   public:
     class listener {
       public:
@@ -53,15 +54,17 @@ class node final : private connection::owner, private resolver::asker {
         connection::settings link;
         bool patient = true;
         std::shared_ptr<resolver> resolves{};  // null: link.where is the address for ever
+        bool prepared = false;                 // link.shows is as of network::prepare()
     };
 
-    /// Throws as network::prepare() does.
+    /// Throws as network::prepare() does, which is not asked where `how` brings the credentials of
+    /// a neighbour.
     node(network& through, base::client_mutex& guard, settings how, listener& whom);
     ~node();
 
     /// What cannot be sent has failed.
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
-              clock::time_point now) noexcept HOLDFAST_LOCKED;
+              clock::time_point now) noexcept override HOLDFAST_LOCKED;
     void flush() noexcept HOLDFAST_LOCKED;
 
     /// Connects, if it was never used.
@@ -81,16 +84,18 @@ class node final : private connection::owner, private resolver::asker {
     void watch() HOLDFAST_LOCKED { connection_->watch(); }
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
-    [[nodiscard]] std::string name() const HOLDFAST_LOCKED { return settings_.link.where.name(); }
+    [[nodiscard]] std::string name() const override HOLDFAST_LOCKED {
+        return settings_.link.where.name();
+    }
+    [[nodiscard]] const endpoint& where() const HOLDFAST_LOCKED { return settings_.link.where; }
+    [[nodiscard]] const std::shared_ptr<credentials>& shows() const { return settings_.link.shows; }
     [[nodiscard]] bool tls() const HOLDFAST_LOCKED { return settings_.link.where.tls; }
-    [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return state_ == state::ready; }
-    /// It was reached, or could not be.
-    [[nodiscard]] bool was_tried() const HOLDFAST_LOCKED { return tried_; }
+    [[nodiscard]] bool ready() const override HOLDFAST_LOCKED { return state_ == state::ready; }
+    [[nodiscard]] bool was_tried() const override HOLDFAST_LOCKED { return tried_; }
     [[nodiscard]] bool opening() const HOLDFAST_LOCKED {
         return state_ == state::connecting || state_ == state::probing;
     }
-    /// An answer is overdue. REQUIRES: ready.
-    [[nodiscard]] bool stalled() const HOLDFAST_LOCKED { return connection_->stalled(); }
+    [[nodiscard]] bool stalled() const override HOLDFAST_LOCKED { return connection_->stalled(); }
     [[nodiscard]] bool has_unsent() const HOLDFAST_LOCKED {
         return ready() && connection_->has_unsent();
     }
@@ -99,11 +104,14 @@ class node final : private connection::owner, private resolver::asker {
     [[nodiscard]] bool answers_on_their_way() const HOLDFAST_LOCKED {
         return ready() && connection_->answers_on_their_way();
     }
-    /// REQUIRES: neither ready nor untried.
-    [[nodiscard]] const failure& last_failure() const HOLDFAST_LOCKED { return last_failure_; }
+    [[nodiscard]] const failure& last_failure() const override HOLDFAST_LOCKED {
+        return last_failure_;
+    }
+    [[nodiscard]] bool tracking() const override HOLDFAST_LOCKED { return said_.tracking; }
+    [[nodiscard]] bool subscribed() const override HOLDFAST_LOCKED { return said_.subscribed; }
     [[nodiscard]] const greeting& said() const HOLDFAST_LOCKED { return said_; }
     [[nodiscard]] const core::server_facts& facts() const HOLDFAST_LOCKED { return facts_; }
-    [[nodiscard]] core::judge& judge() HOLDFAST_LOCKED { return judge_; }
+    [[nodiscard]] core::judge& judge() override HOLDFAST_LOCKED { return judge_; }
 
     /// What it says of itself has changed, in the same life.
     void learned(core::server_facts facts) HOLDFAST_LOCKED { facts_ = std::move(facts); }
@@ -115,11 +123,13 @@ class node final : private connection::owner, private resolver::asker {
         told_time_at_ = now;
     }
 
-    /// Microseconds of its clock, as far as it was told; 0: it was not. For people to read.
-    [[nodiscard]] std::uint64_t time_at(clock::time_point now) const HOLDFAST_LOCKED;
+    [[nodiscard]] std::uint64_t time_at(clock::time_point now) const override HOLDFAST_LOCKED;
 
     /// Why its votes cannot be asked for where other clients agreed on another max_ttl.
     [[nodiscard]] failure disagreement(const core::enlistment& found) const HOLDFAST_LOCKED;
+    [[nodiscard]] failure disagreement() const override HOLDFAST_LOCKED {
+        return disagreement(*said_.enlisted);
+    }
 
     /// From now on connecting vouches for the server: what it has in place of a record does not
     /// keep the operator out who comes to replace it. Begins anew, if that has failed so far.
@@ -129,6 +139,10 @@ class node final : private connection::owner, private resolver::asker {
 
     /// What it says of itself does not fit what was known: the connection is made anew.
     void start_over(const failure& why) HOLDFAST_LOCKED { connection_->hang_up(why); }
+
+    /// Nobody needs it at present: its connection is closed, and made again when somebody asks.
+    /// Not while it owes answers, or somebody waits for it.
+    void rest() noexcept HOLDFAST_LOCKED;
 
     /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
     void bar(std::optional<failure> why) HOLDFAST_LOCKED { barred_ = std::move(why); }

@@ -10,8 +10,7 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-constexpr std::array<std::string_view, 4> planned_schemes{"redis+sentinel", "rediss+sentinel",
-                                                          "redis+cluster", "rediss+cluster"};
+constexpr std::array<std::string_view, 2> planned_schemes{"redis+sentinel", "rediss+sentinel"};
 
 // Our own classes of characters: those of <cctype> depend on the locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -131,6 +130,8 @@ class url_reader {
         split(rest);
         if (is_unix()) {
             read_path();
+        } else if (result_.cluster) {
+            read_seeds();
         } else {
             read_host_and_port();
         }
@@ -185,11 +186,15 @@ class url_reader {
             result_.where.transport = endpoint::transport_kind::unix_socket;
         } else if (scheme == "rediss" || scheme == "valkeys") {
             result_.where.tls = true;
+        } else if (scheme == "redis+cluster" || scheme == "rediss+cluster") {
+            result_.cluster = true;
+            result_.where.tls = scheme.starts_with("rediss");
         } else if (std::ranges::find(planned_schemes, scheme) != planned_schemes.end()) {
             fail(scheme + ":// is not supported yet: give the redis:// URL of one server");
         } else if (scheme != "redis" && scheme != "valkey") {
             fail("unknown scheme" + quoted_if_short(scheme) +
-                 ": expected redis, rediss, valkey, valkeys or unix");
+                 ": expected redis, rediss, valkey, valkeys, unix, redis+cluster or "
+                 "rediss+cluster");
         }
     }
 
@@ -319,6 +324,21 @@ class url_reader {
         }
     }
 
+    /// `h1[:port],h2,[::1]:7000`: any of them tells of the others.
+    void read_seeds() {
+        std::optional<std::string_view> rest = host_and_port_;
+        while (rest) {
+            const auto [one, after] = cut(*rest, ',');
+            host_and_port_ = one;
+            result_.where.port = endpoint{}.port;
+            read_host_and_port();
+            result_.seeds.push_back({result_.where.host, result_.where.port});
+            rest = after;
+        }
+        result_.where.host = result_.seeds.front().host;
+        result_.where.port = result_.seeds.front().port;
+    }
+
     void read_bracketed_host() {
         const auto [address, after] = cut(host_and_port_.substr(1), ']');
         if (!after) fail_at(host_and_port_, "the '[' before an IPv6 address is never closed");
@@ -339,7 +359,8 @@ class url_reader {
         if (host.empty()) {
             fail_at(host, "the host is missing: expected " +
                               std::string{result_.where.tls ? "rediss" : "redis"} +
-                              "://host[:port][/database]");
+                              (result_.cluster ? "+cluster://host[:port],host[:port],..."
+                                               : "://host[:port][/database]"));
         }
         if (port && port->find(':') != npos) {
             fail_at(*port,
@@ -372,6 +393,9 @@ class url_reader {
         if (!database) {
             fail_at(written,
                     "the database is not a number from 0 to " + std::to_string(max_database));
+        }
+        if (result_.cluster && *database != 0) {
+            fail_at(written, "a Cluster has no other database than 0");
         }
         return *database;
     }
@@ -437,6 +461,11 @@ class url_reader {
 };
 
 }  // namespace
+
+bool is_of_cluster(std::string_view url) {
+    const auto scheme = lower_case(url.substr(0, std::min(url.find(':'), std::size_t{16})));
+    return scheme == "redis+cluster" || scheme == "rediss+cluster";
+}
 
 std::variant<parsed_url, url_error> parse_url(std::string_view text,
                                               std::span<const std::string_view> known_parameters) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +17,18 @@ inline constexpr std::size_t max_url_length = 4096;
 inline constexpr std::size_t max_socket_path_length = 107;  // sun_path, less its final NUL
 inline constexpr unsigned max_database = 2'147'483'647;
 
+/// One of several hosts in one URL.
+struct host_and_port {
+    std::string host{};
+    std::uint16_t port = 0;
+
+    bool operator==(const host_and_port&) const = default;
+};
+
 struct parsed_url {
     endpoint where;
+    bool cluster = false;                // `where` is the first of the seeds
+    std::vector<host_and_port> seeds{};  // of a Cluster: in the order of the URL
     /// The caller's query parameters, decoded, in the order of the URL, each at most once.
     std::vector<std::pair<std::string, std::string>> parameters;
 
@@ -35,14 +46,19 @@ struct url_error {
     std::size_t position = 0;  ///< of the offending character, from 0; the message counts from 1
 };
 
-/// Reads the address of one server.
+/// Whether the URL, whatever else is wrong with it, is that of a Cluster.
+bool is_of_cluster(std::string_view url);
+
+/// Reads the address of one server, or those of some servers of a Cluster.
 ///
 ///   redis://[user][:password]@host[:port][/database]     also with ?db=N instead of /database
 ///   rediss://...                                         the same over TLS
 ///   unix://[[user][:password]@]/path/to/socket[?db=N]
+///   redis+cluster://[user][:password]@host[:port],...    seeds: any of them tells of the others;
+///   rediss+cluster://...                                 no database but 0
 ///
-/// - The scheme may be in either case. `local:` belongs to the command line, and Sentinel and
-///   Cluster are not supported yet; both get an error that says so.
+/// - The scheme may be in either case. `local:` belongs to the command line, and Sentinel is not
+///   supported yet; both get an error that says so.
 /// - Everything after the scheme is percent-decoded, once; a '+' is a '+'. The password may hold
 ///   any byte. In a host or path, control characters are refused even when encoded: they
 ///   would end up in messages and, as NUL, cut a name short.

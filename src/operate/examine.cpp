@@ -14,9 +14,11 @@
 #include "operate/trial.hpp"
 #include "platform/environment.hpp"
 #include "resp/view.hpp"
+#include "runtime/cluster.hpp"
 #include "runtime/endpoints.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/operations/query.hpp"
+#include "runtime/operations/slot_enlisting.hpp"
 
 namespace holdfast {
 namespace {
@@ -142,14 +144,27 @@ std::string watched_master(const net::greeting& said) {
     return "redis://" + std::string(address.substr(0, address.find(',')));
 }
 
+/// What the Cluster says of its part in it.
+void read_shard(server_report& report, interview& with) HOLDFAST_LOCKED {
+    auto* const found = with.engine().cluster();
+    const auto& map = found->map();
+    for (std::size_t n = 0; n < map.masters().size(); ++n) {
+        if (&found->server(n) != &with.node()) continue;
+        report.shard = {.slots = map.served_by(n),
+                        .replicas = map.masters()[n].replicas,
+                        .covered = map.covered()};
+    }
+}
+
 /// `facts`: what it said when it was connected to.
 server_report examine_one(runtime::engine& engine, core::node_index whom,
                           core::server_facts& facts) {
     const auto lock = [&] {
         const auto held = engine.lock();
-        return detail::trial_keys(engine);
+        return detail::trial_keys(engine, whom);
     }();
     interview with(engine, whom);
+    const bool clustered = engine.cluster() != nullptr;
     server_report report{.node = with.node().name(), .tls = with.node().tls()};
     if (!with.ask({"PING"})) {
         report.error = with.failure().message;
@@ -160,7 +175,8 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     const auto said = with.node().said();
     facts = said.facts();
     read_info(report, said);
-    if (const auto why = net::why_unsupported(said)) {
+    if (clustered) read_shard(report, with);
+    if (const auto why = net::why_unsupported(said, clustered)) {
         report.unsupported = why->message;
         report.watched_master = watched_master(said);
         return report;
@@ -168,7 +184,7 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     read_clock(report, with);
     read_persistence(report, with);
     read_rights(report, with, lock);
-    read_guard(report, with);
+    if (!clustered) read_guard(report, with);  // in a Cluster each slot has a record
     if (!with.node().facts().is_replica) report.trial = detail::try_lock_at(with, lock);
     return report;
 }
@@ -180,6 +196,18 @@ void name_conflict(std::vector<server_report>& reports,
     if (!found) return;
     reports[found->first].one_with = reports[found->second].node;
     reports[found->second].one_with = reports[found->first].node;
+}
+
+/// All of them; where a Cluster does not say who they are, its seeds, each of which then says why.
+std::vector<core::node_index> whom_to_examine(runtime::engine& engine) {
+    auto lock = engine.lock();
+    try {
+        return engine.servers(lock);
+    } catch (const std::system_error&) {
+        std::vector<core::node_index> seeds;
+        for (std::size_t n = 0; n < engine.node_count(); ++n) seeds.push_back(engine.node_at(n));
+        return seeds;
+    }
 }
 
 }  // namespace
@@ -194,10 +222,12 @@ std::vector<server_report> examine(client& through) {
     const auto looking = std::make_shared<runtime::engine>(platform::make_environment(),
                                                            std::move(settings), net::purpose::look);
     std::vector<server_report> reports;
-    std::vector<core::server_facts> facts(looking->node_count());
-    for (std::size_t n = 0; n < looking->node_count(); ++n) {
-        reports.push_back(examine_one(*looking, {static_cast<std::uint8_t>(n)}, facts[n]));
-        reports.back().user = users[n].user.empty() ? "default" : users[n].user;
+    const auto whom = whom_to_examine(*looking);
+    std::vector<core::server_facts> facts(whom.size());
+    for (std::size_t n = 0; n < whom.size(); ++n) {
+        reports.push_back(examine_one(*looking, whom[n], facts[n]));
+        const auto& user = users[std::min(n, users.size() - 1)].user;  // all seeds have the same
+        reports.back().user = user.empty() ? "default" : user;
     }
     name_conflict(reports, facts);
     looking->close();
@@ -266,6 +296,24 @@ milliseconds enlist_one(runtime::engine& engine, core::node_index whom,
     return std::chrono::ceil<milliseconds>(record.quarantine);
 }
 
+/// The same for all slots that a server of a Cluster serves. Returns the longest quarantine.
+milliseconds enlist_shard(runtime::engine& engine, core::node_index whom,
+                          const std::optional<vouched>& for_whom) {
+    auto lock = engine.lock();
+    reach(engine, lock, whom, std::nullopt);
+    auto& node = engine.node(whom);
+    const auto life = core::life_of(node.facts());
+    const bool meant = for_whom && (for_whom->life.empty() || for_whom->life == life);
+    if (for_whom && !meant) runtime::raise(net::another_life());
+    return std::chrono::ceil<milliseconds>(runtime::enlist_slots(
+        engine, lock, whom, meant ? net::enlisting::vouched : net::enlisting::guarded));
+}
+
+bool is_cluster(runtime::engine& engine) {
+    const auto lock = engine.lock();
+    return engine.cluster() != nullptr;
+}
+
 /// `whom_for(n)`: whom of them somebody vouches for, if anybody.
 template <typename Vouched>
 std::vector<milliseconds> enlist_all(client& through, Vouched&& whom_for) {
@@ -274,10 +322,13 @@ std::vector<milliseconds> enlist_all(client& through, Vouched&& whom_for) {
     std::vector<milliseconds> result;
     std::error_code first;
     std::string all;
-    for (std::size_t n = 0; n < shared->engine()->node_count(); ++n) {
-        const core::node_index whom{static_cast<std::uint8_t>(n)};
+    auto& engine = *shared->engine();
+    const auto servers = detail::servers_of(engine);
+    for (std::size_t n = 0; n < servers.size(); ++n) {
+        const auto whom = servers[n];
         try {
-            result.push_back(enlist_one(*shared->engine(), whom, whom_for(n)));
+            result.push_back(is_cluster(engine) ? enlist_shard(engine, whom, whom_for(n))
+                                                : enlist_one(engine, whom, whom_for(n)));
         } catch (const std::system_error& failed) {
             if (!first) first = failed.code();
             all += (all.empty() ? "" : "; ") + detail::name_of(*shared->engine(), whom) +
@@ -296,7 +347,7 @@ std::vector<milliseconds> enlist(client& through, bool fresh) {
 }
 
 std::vector<milliseconds> vouch_for(client& through, const std::vector<std::string>& lives) {
-    if (lives.size() != through.settings().urls.size()) {
+    if (lives.size() != detail::servers_of(*detail::access::shared(through)->engine()).size()) {
         throw std::system_error(errc::invalid_option, "as many lives as there are servers");
     }
     return enlist_all(through, [&](std::size_t n) { return std::optional(vouched{lives[n]}); });
@@ -305,8 +356,8 @@ std::vector<milliseconds> vouch_for(client& through, const std::vector<std::stri
 std::vector<std::string> lives(client& through) {
     const detail::observer looking(through);
     std::vector<std::string> all;
-    for (std::size_t n = 0; n < looking.engine().node_count(); ++n) {
-        detail::interview with(looking.engine(), {static_cast<std::uint8_t>(n)});
+    for (const auto each : detail::servers_of(looking.engine())) {
+        detail::interview with(looking.engine(), each);
         if (!with.ask({"PING"})) {
             auto why = with.failure();
             why.message.insert(0, with.node().name() + ": ");

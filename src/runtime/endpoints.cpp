@@ -136,12 +136,28 @@ void check_distinct(const std::vector<net::endpoint>& endpoints) {
     }
 }
 
-void fill_in(options& settings) {
+void fill_in(options& settings, bool cluster) {
     const bool quorum = settings.urls.size() > 1;
     if (settings.node_timeout == milliseconds(0)) {
         settings.node_timeout = quorum ? milliseconds(200) : milliseconds(1000);
     }
-    if (!settings.restart_guard) settings.restart_guard = quorum;
+    if (!settings.restart_guard) settings.restart_guard = quorum || cluster;
+}
+
+// Each slot of a Cluster has one voter. Several Clusters would have to agree on more than that.
+void check_alone(const options& given) {
+    if (given.urls.size() == 1) return;
+    refuse(errc::invalid_option,
+           "a Cluster cannot be one of several servers that vote; give its URL alone");
+}
+
+void add_seeds(const net::parsed_url& from, std::vector<net::endpoint>& to) {
+    for (const auto& seed : from.seeds) {
+        auto where = from.where;
+        where.host = seed.host;
+        where.port = seed.port;
+        to.push_back(std::move(where));
+    }
 }
 
 }  // namespace
@@ -154,13 +170,19 @@ resolved resolve(options given) {
     for (const auto& url : given.urls) {
         const auto parsed = read(url);
         collect(parsed, all);
-        result.endpoints.push_back(parsed.where);
-        complete(result.endpoints.back(), given);
+        if (parsed.cluster) {
+            check_alone(given);
+            result.cluster = true;
+            add_seeds(parsed, result.endpoints);
+        } else {
+            result.endpoints.push_back(parsed.where);
+        }
     }
+    for (auto& where : result.endpoints) complete(where, given);
     check_distinct(result.endpoints);
     take_over(all, given);
     check(given);
-    fill_in(given);
+    fill_in(given, result.cluster);
     result.settings = std::move(given);
     return result;
 }

@@ -32,7 +32,7 @@ std::vector<query::answer> query::run(engine& through, const electorate& whom,
 
 query::answer query::run_on(engine& through, base::client_lock& lock, core::node_index node,
                             writer write) {
-    const electorate only(core::node_set::of(node));
+    const electorate only(node);
     return std::move(run(through, only, lock, std::move(write)).front());
 }
 

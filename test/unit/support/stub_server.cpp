@@ -28,7 +28,9 @@ const scripts::script* find_script(std::string_view what) {
 }
 
 std::string name_of(const stub_server::words& command) {
-    if (command[0] == "CLIENT" || command[0] == "SCRIPT") return command[1];
+    if (command[0] == "CLIENT" || command[0] == "SCRIPT" || command[0] == "CLUSTER") {
+        return command[1];
+    }
     if (command[0] != "EVAL" && command[0] != "EVALSHA") return command[0];
     const auto* const script = find_script(command[1]);
     return script == nullptr ? command[0] : std::string(script->name);
@@ -96,7 +98,7 @@ int stub_server::count(const std::string& command) const {
     return static_cast<int>(std::count(asked_.begin(), asked_.end(), command));
 }
 
-const stub_server::entry* stub_server::find(const std::string& key) const {
+const stub_server::stored* stub_server::find(const std::string& key) const {
     const auto found = keys_.find(key);
     return found == keys_.end() || found->second.until <= world_.now() ? nullptr : &found->second;
 }

@@ -28,8 +28,9 @@ class stub_server final : public peer {
     stub_server(world& in, std::string name);
 
     /// Answers `command` with `reply` from now on, instead of carrying it out; once: only the next
-    /// one. A command is called by its first word, CLIENT and SCRIPT by their second (`TRACKING`),
-    /// a script by its name (`acquire`). An empty reply is none: that answer never comes.
+    /// one. A command is called by its first word, CLIENT, SCRIPT and CLUSTER by their second
+    /// (`TRACKING`), a script by its name (`acquire`). An empty reply is none: that answer never
+    /// comes.
     void answer(const std::string& command, std::string reply) { always_[command] = reply; }
     void answer_once(const std::string& command, std::string reply) { once_[command] = reply; }
     void answer_as_usual(const std::string& command) { always_.erase(command); }
@@ -72,7 +73,7 @@ class stub_server final : public peer {
     std::string enlisted = "*5\r\n:0\r\n:0\r\n:1000\r\n:0\r\n:1700000000000000\r\n";
 
   private:
-    struct entry {
+    struct stored {
         std::string owner;
         core::time_point until;
     };
@@ -104,12 +105,12 @@ class stub_server final : public peer {
     void remove(const std::string& key, const memory_stream* by);
     /// Tells who listens, but for who changed it.
     void changed(const std::string& key, const memory_stream* by);
-    [[nodiscard]] const entry* find(const std::string& key) const;
+    [[nodiscard]] const stored* find(const std::string& key) const;
 
     world& world_;
     std::string name_;
     std::vector<session> sessions_;
-    std::map<std::string, entry> keys_;
+    std::map<std::string, stored> keys_;
     std::map<std::string, line> lines_;  // by the key of the queue
     int calls_ = 0;
     bool loses_pushes_ = false;
