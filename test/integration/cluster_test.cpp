@@ -317,20 +317,22 @@ TEST_F(moving, a_slot_that_went_away_and_came_back_is_in_quarantine_where_guarde
     EXPECT_TRUE(denied.held_by() && denied.held_by()->quarantine);
 }
 
-TEST_F(moving, a_shard_whose_master_dies_is_served_by_its_replica_after_a_quarantine) {
-    auto settings = settings_for(servers().url());
+// Unless it is told otherwise, a Cluster with a shard that is down serves no other either.
+TEST(cluster_failover, a_shard_whose_master_dies_is_served_by_its_replica_after_a_quarantine) {
+    redis_cluster servers({"cluster-require-full-coverage no"});
+    auto settings = settings_for(servers.url());
     settings.max_ttl = 2s;
     settings.patience = 30s;
     client one(settings);
-    const auto keys = key_in_each_shard(servers(), "fails:");
+    const auto keys = key_in_each_shard(servers, "fails:");
     for (const auto& key : keys) {
         const auto first = one.acquire(key, with_ttl(1s));
     }
     const auto elsewhere = one.acquire(keys[1], with_ttl(1s));
-    servers().master(0).kill_hard();
+    servers.master(0).kill_hard();
     const stopwatch since_kill;
     const auto lease = one.acquire(keys[0], with_ttl(1s));
-    EXPECT_TRUE(servers().replica(0).exists(keys[0]));
+    EXPECT_TRUE(servers.replica(0).exists(keys[0]));
     EXPECT_GT(since_kill.elapsed(), 2s) << "its quarantine";
     EXPECT_FALSE(elsewhere.lost()) << "of another shard";
     EXPECT_TRUE(elsewhere.verify());

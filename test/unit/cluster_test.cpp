@@ -108,7 +108,8 @@ TEST_F(cluster, a_slot_that_was_moved_is_enlisted_where_it_is_before_it_is_asked
 TEST_F(cluster, a_slot_that_was_moved_before_it_was_enlisted_is_followed) {
     client_in_memory by(in, settings);
     one.answer("enlist", redirect("MOVED", key_at_one()));
-    ASSERT_TRUE(by.acquire(key_at_one())->made);
+    const auto got = by.acquire(key_at_one());
+    ASSERT_TRUE(got->made);
     EXPECT_EQ(one.count("queue_acquire"), 0);
     EXPECT_TRUE(two.owner_of(key_at_one()));
 }
