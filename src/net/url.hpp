@@ -27,10 +27,10 @@ struct host_and_port {
 
 struct parsed_url {
     endpoint where;
-    bool cluster = false;                // `where` is the first of the seeds
-    std::vector<host_and_port> seeds{};  // of a Cluster: in the order of the URL
     /// The caller's query parameters, decoded, in the order of the URL, each at most once.
     std::vector<std::pair<std::string, std::string>> parameters;
+    bool cluster = false;                // `where` is the first of the seeds
+    std::vector<host_and_port> seeds{};  // of a Cluster: in the order of the URL
 
     bool operator==(const parsed_url&) const = default;
 };
