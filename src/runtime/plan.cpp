@@ -35,7 +35,8 @@ void check_key(std::string_view key, std::string_view prefix) {
 }
 
 void check_slot(const options& client, std::string_view lock) {
-    if (!net::is_of_cluster(client.urls.front()) || kinds::shares_its_slot(lock)) return;
+    const bool clustered = !client.urls.empty() && net::is_of_cluster(client.urls.front());
+    if (!clustered || kinds::shares_its_slot(lock)) return;
     refuse(
         errc::invalid_key,
         "a key with a '}' outside a hash tag cannot be locked in a Cluster, where all keys of one "
