@@ -3,7 +3,7 @@
 
 set(core_sources
   core/acquire.cpp core/clock_watch.cpp core/contend.cpp core/hand_off.cpp
-  core/judge.cpp core/release.cpp core/renew.cpp core/watchdog.cpp)
+  core/hash_slot.cpp core/judge.cpp core/release.cpp core/renew.cpp core/watchdog.cpp)
 
 set(resp_sources
   resp/framer.cpp resp/to_string.cpp resp/view.cpp)
@@ -18,25 +18,25 @@ set(script_sources
 
 # What several of these use: cmake/embed_scripts.cmake.
 set(script_parts
-  scripts/exclusive/draw.lua scripts/exclusive/grant_next.lua scripts/shared/admit.lua
-  scripts/shared/reading.lua)
+  scripts/exclusive/draw.lua scripts/exclusive/grant_next.lua scripts/exclusive/publish.lua
+  scripts/shared/admit.lua scripts/shared/reading.lua)
 
 set(net_sources
   net/acknowledgement.cpp net/acknowledging.cpp net/connection.cpp net/enlisting.cpp
-  net/explain.cpp net/handshake.cpp net/node.cpp net/sentinel_report.cpp
-  net/sentinel_resolver.cpp net/supported.cpp net/url.cpp)
+  net/explain.cpp net/handshake.cpp net/node.cpp net/redirect.cpp net/sentinel_report.cpp
+  net/sentinel_resolver.cpp net/slot.cpp net/slot_map.cpp net/supported.cpp net/url.cpp)
 
 set(kinds_sources
   kinds/answers.cpp kinds/calls.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/shared.cpp
   kinds/table.cpp)
 
 set(runtime_sources
-  runtime/driving/timer_queue.cpp runtime/endpoints.cpp runtime/engine.cpp
+  runtime/cluster.cpp runtime/driving/timer_queue.cpp runtime/endpoints.cpp runtime/engine.cpp
   runtime/operations/acquiring.cpp runtime/operations/attempt.cpp runtime/operations/cleanup.cpp
   runtime/operations/failures.cpp runtime/operations/heartbeat.cpp runtime/operations/hold.cpp
   runtime/operations/listening.cpp runtime/operations/membership_check.cpp runtime/operations/query.cpp
   runtime/operations/release_retries.cpp runtime/operations/releasing.cpp
-  runtime/operations/renewal.cpp runtime/operations/tally.cpp runtime/owner_token.cpp
+  runtime/operations/renewal.cpp runtime/operations/slot_enlisting.cpp runtime/operations/tally.cpp runtime/owner_token.cpp
   runtime/plan.cpp runtime/waiting/wait_queue.cpp runtime/waiting/wait_queues.cpp)
 
 set(platform_sources

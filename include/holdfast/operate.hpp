@@ -86,11 +86,12 @@ struct lock_status {
 
 /// For how long no majority grants this client a lock, because servers are new or have restarted,
 /// and may have forgotten locks. Asks no server: it is what the client has heard since it
-/// connected. nullopt: a majority may grant locks, nothing was heard yet, or this client has no
-/// restart guard.
+/// connected; in a Cluster the longest of the slots that it has used. nullopt: a majority may grant
+/// locks, nothing was heard yet, or this client has no restart guard.
 [[nodiscard]] std::optional<std::chrono::milliseconds> quarantine(client& through);
 
-/// What messages call the servers, in the order of their URLs. Asks no server.
+/// What messages call the servers, in the order of their URLs; those of a Cluster as it was last
+/// seen, and its seeds before. Asks no server.
 [[nodiscard]] std::vector<std::string> server_names(client& through);
 
 /// Visits every lock of Holdfast whose key matches the glob, in no order, at most once. Takes many
@@ -208,6 +209,15 @@ struct server_report {
     std::optional<std::chrono::milliseconds> quarantine{};  // what is left of it
     std::string one_with{};  // a node of the quorum that is the same server, or replicates it
     std::optional<group_report> group{};  // of a Sentinel URL, also where no master was reached
+
+    /// Of a master of a Cluster: its part in it. Each slot has a record of its own, so enlisted,
+    /// max_ttl and quarantine are not set.
+    struct shard_report {
+        std::size_t slots = 0;     // that it serves
+        std::size_t replicas = 0;  // that the Cluster knows
+        std::size_t covered = 0;   // slots that any server serves: 16384, if it is whole
+    };
+    std::optional<shard_report> shard{};
 };
 
 /// Looks at one server after the other, over connections of its own, and acquires a trial lock on a
@@ -219,7 +229,8 @@ struct server_report {
 /// guard does when it connects; a life that is new begins with a quarantine. With `fresh`, vouches
 /// for the servers: they vote at once, and this client's max_ttl is the one agreed on. REQUIRES of
 /// whoever vouches: nobody relies on a lock that a server may have forgotten, or T1 is void.
-/// Returns for each server how long its quarantine still is (zero: it votes). Throws in the end,
+/// Returns for each server how long its quarantine still is (zero: it votes); in a Cluster for each
+/// master, of all of its slots, which takes a while for 16384 of them. Throws in the end,
 /// where servers could not be enlisted: the code of the first, what() has all.
 [[nodiscard]] std::vector<std::chrono::milliseconds> enlist(client& through, bool fresh);
 

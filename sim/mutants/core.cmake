@@ -126,20 +126,20 @@ mutate(turn_lost_with_the_holder core/local_queue.hpp
         return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==])
 
 mutate(only_the_last_debt_is_kept core/owed_releases.hpp
-  [==[        auto& debts = debts_[node.value];
+  [==[        auto& debts = debts_[node];
         debts.push_back(]==]
-  [==[        auto& debts = debts_[node.value];
+  [==[        auto& debts = debts_[node];
         if (broken(only_the_last_debt_is_kept)) debts.clear();
         debts.push_back(]==])
 
 mutate(debts_of_another_node_settled core/owed_releases.hpp
-  [==[        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==]
+  [==[        std::erase_if(found->second, [&](const debt& d) { return d.what == name; });]==]
   [==[        if (broken(debts_of_another_node_settled)) {
             for (auto& each : debts_) {
-                std::erase_if(each, [&](const debt& d) { return d.what == name; });
+                std::erase_if(each.second, [&](const debt& d) { return d.what == name; });
             }
         }
-        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==])
+        std::erase_if(found->second, [&](const debt& d) { return d.what == name; });]==])
 
 mutate(no_look_in_line core/contend.cpp
   [==[    if (called) delay_.reset();]==]

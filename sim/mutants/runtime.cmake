@@ -54,8 +54,8 @@ mutate(missing_script_answered_too_late runtime/operations/attempt.cpp
     if (broken(missing_script_answered_too_late)) return true;]==])
 
 mutate(owed_release_forgotten runtime/engine.cpp
-  [==[owed_.retry(index_of(which), now);]==]
-  [==[if (!broken(owed_release_forgotten)) owed_.retry(index_of(which), now);]==])
+  [==[owed_.retry(node_at(which.index()), now);]==]
+  [==[if (!broken(owed_release_forgotten)) owed_.retry(node_at(which.index()), now);]==])
 
 mutate(refused_release_forgotten runtime/operations/release_retries.cpp
   [==[    owe(by, what, owner, until, entry);]==]

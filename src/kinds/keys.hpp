@@ -18,6 +18,10 @@ struct keys {
 /// `holdfast:{orders:42}:fence`, or `holdfast:fence:{user1}:cart` where the key has a tag itself.
 void append_key_beside(std::string& out, std::string_view lock, std::string_view what);
 
+/// Whether the keys beside a lock share its slot in a Cluster. Those of `a}b` and `{}x` do not:
+/// what stands in braces around the lock ends at its own brace.
+bool shares_its_slot(std::string_view lock);
+
 /// The counter that fencing tokens are drawn from: the same for all kinds, so that the holders of a
 /// key have one order.
 std::string counter_key(std::string_view lock);

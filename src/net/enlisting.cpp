@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/hash_slot.hpp"
 #include "net/explain.hpp"
 #include "resp/encoder.hpp"
 #include "scripts/embedded.hpp"
@@ -49,6 +50,20 @@ void append_enlist(std::string& out, const core::server_facts& of, enlisting how
               core::quarantine_key, of.run_id, of.replication_id,
               of.second_replication_id.empty() ? "1" : "0", span, max_ttl,
               std::to_string(group.members), std::to_string(group.acks), acknowledged ? "1" : "0"});
+}
+
+std::string slot_record_key(std::uint16_t slot) {
+    return std::string(core::record_key) + ":{" + core::slot_tag(slot) + "}";
+}
+
+void append_slot_enlist(std::string& out, bool by_text, std::string_view record,
+                        const core::server_facts& of, enlisting how, const core::judge& by) {
+    const auto span = span_of(how, by);
+    const auto max_ttl = in_milliseconds(by.max_ttl());
+    resp::append_command(
+        out, {by_text ? "EVAL" : "EVALSHA", by_text ? scripts::enlist.text : scripts::enlist.sha1,
+              "1", record, of.run_id, of.replication_id,
+              of.second_replication_id.empty() ? "1" : "0", span, max_ttl});
 }
 
 std::variant<core::enlistment, failure> read_enlist(resp::view reply) {

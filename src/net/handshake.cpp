@@ -6,6 +6,7 @@
 #include "net/explain.hpp"
 #include "net/supported.hpp"
 #include "resp/encoder.hpp"
+#include "scripts/embedded.hpp"
 
 namespace holdfast::net {
 namespace {
@@ -119,7 +120,7 @@ void handshake::on_legacy(resp::view reply, std::string& out) {
 // Whatever else it is asked it would answer with errors that do not say what is wrong.
 bool handshake::refuse_unsupported() {
     if (who_.what_for == purpose::look) return false;
-    auto why = why_unsupported(result_);
+    auto why = why_unsupported(result_, who_.clustered);
     if (why) fail(std::move(*why));
     return state_ == state::failed;
 }
@@ -133,7 +134,7 @@ void handshake::ask_facts(std::string& out) {
     if (!who_.client_name.empty()) {
         ask(out, question::set_name, {"CLIENT", "SETNAME", who_.client_name});
     }
-    if (who_.database != 0 && !why_unsupported(result_)) {
+    if (who_.database != 0 && !why_unsupported(result_, who_.clustered)) {
         ask(out, question::select, {"SELECT", resp::decimal{who_.database}.text()});
     }
     if (who_.what_for == purpose::acknowledge) return ask(out, question::info, {"INFO"});
@@ -146,6 +147,8 @@ void handshake::ask_facts(std::string& out) {
     for (const auto* script : who_.loads) {
         ask(out, question::script, {"SCRIPT", "LOAD", script->text});
     }
+    // Slot by slot it is called often.
+    if (who_.clustered) ask(out, question::script, {"SCRIPT", "LOAD", scripts::enlist.text});
 }
 
 void handshake::ask(std::string& out, question what,
@@ -191,7 +194,8 @@ void handshake::ask_enlist(std::string& out) {
     }
     const auto& vouched = who_.vouched_life;
     if (!vouched.empty() && core::life_of(facts) != vouched) return fail(another_life());
-    const bool votes = !facts.run_id.empty() && !facts.is_replica && !only_reads();
+    const bool votes =
+        !facts.run_id.empty() && !facts.is_replica && !only_reads() && !who_.clustered;
     state_ = votes ? state::enlisting : state::done;
     if (!votes) return;
     append_enlist(out, facts, as_whom(), core::judge(who_.policy), who_.group, acknowledged_);

@@ -68,6 +68,7 @@ struct introduction {
     std::string channel{};  // by which we can be called; empty: none is needed
     core::replication group{};
     acknowledgement::terms acks{};  // where the group asks for any
+    bool clustered = false;  // it is a node of a Cluster, where each slot is enlisted by itself
 };
 
 /// Why a server is not vouched for that lives another life than was meant.

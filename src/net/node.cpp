@@ -43,7 +43,7 @@ node::node(network& through, base::client_mutex& guard, settings how, listener& 
       listener_(whom),
       delay_(first_delay, longest_delay),
       judge_(settings_.link.policy) {
-    settings_.link.shows = network_.prepare(settings_.link.where);
+    if (!settings_.prepared) settings_.link.shows = network_.prepare(settings_.link.where);
     if (!settings_.resolves) {
         settings_.resolves = std::make_shared<fixed_address>(settings_.link.where);
     }
@@ -307,6 +307,21 @@ void node::begin() {
         }
     }
     if (state_ == state::ready) listener_.on_caught_up(*this);
+}
+
+void node::rest() noexcept {
+    const bool needed = !waiting_.empty() || (connection_ && !connection_->idle());
+    if (needed || state_ == state::closed || state_ == state::idle) return;
+    stop_resolving();
+    auto last = std::move(connection_);
+    auto unacknowledged = stop_acknowledging();
+    state_ = state::idle;
+    judge_.disconnected();
+    const auto why = no_answer("not needed at present");
+    if (last) last->fail_all(why);
+    retire(std::move(last));
+    acknowledging::fail(std::move(unacknowledged), why);
+    listener_.on_change(*this);
 }
 
 std::uint64_t node::time_at(clock::time_point now) const {

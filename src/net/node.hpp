@@ -12,6 +12,7 @@
 #include "net/acknowledging.hpp"
 #include "net/connection.hpp"
 #include "net/resolver.hpp"
+#include "net/voter.hpp"
 
 namespace holdfast::net {
 
@@ -33,7 +34,8 @@ namespace holdfast::net {
 /// resolver says that the server is elsewhere now, whatever is there still is left at once. Patient
 /// is the node of a client that has no other: there is nobody else to ask. Everything is called
 /// with the client's lock held.
-class node final : private connection::owner,
+class node final : public voter,
+                   private connection::owner,
                    private resolver::asker,
                    private acknowledging::listener {
   public:
@@ -60,24 +62,24 @@ class node final : private connection::owner,
         std::shared_ptr<resolver> resolves{};    // null: link.where is the address for ever
         std::optional<replicas> replica_acks{};  // as of acks_needed()
         clock::duration answer_within{};         // of one that asks the replicas
+        bool prepared = false;                   // link.shows is as of network::prepare()
     };
 
-    /// Throws as network::prepare() does.
+    /// Throws as network::prepare() does, which is not asked where `how` brings the credentials of
+    /// a neighbour.
     node(network& through, base::client_mutex& guard, settings how, listener& whom);
     ~node();
 
     /// What cannot be sent has failed.
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
-              clock::time_point now) noexcept HOLDFAST_LOCKED;
+              clock::time_point now) noexcept override HOLDFAST_LOCKED;
     void flush() noexcept HOLDFAST_LOCKED;
 
-    /// Whether its answers count only when its replicas have acknowledged them.
-    [[nodiscard]] bool acknowledges() const HOLDFAST_LOCKED {
+    [[nodiscard]] bool acknowledges() const override HOLDFAST_LOCKED {
         return settings_.link.group.acks > 0;
     }
-    /// `who` has been answered just now: exactly one of acknowledged() and failed() follows, unless
-    /// this throws. REQUIRES: acknowledges().
-    void acknowledge(boost::intrusive_ptr<exchange> who, exchange::tag request) HOLDFAST_LOCKED;
+    void acknowledge(boost::intrusive_ptr<exchange> who,
+                     exchange::tag request) override HOLDFAST_LOCKED;
     /// The group as it was when it was last connected to.
     [[nodiscard]] const core::replication& group() const HOLDFAST_LOCKED {
         return settings_.link.group;
@@ -113,15 +115,16 @@ class node final : private connection::owner,
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
     /// As of endpoint; of a master that Sentinels name, `mymaster at 127.0.0.1:6379`.
-    [[nodiscard]] std::string name() const HOLDFAST_LOCKED;
+    [[nodiscard]] std::string name() const override HOLDFAST_LOCKED;
+    [[nodiscard]] const endpoint& where() const HOLDFAST_LOCKED { return settings_.link.where; }
+    [[nodiscard]] const std::shared_ptr<credentials>& shows() const { return settings_.link.shows; }
     /// Where it was found last, and how many belong to its group.
     [[nodiscard]] const net::location& location() const HOLDFAST_LOCKED { return location_; }
     /// It may be told that its server is elsewhere.
     [[nodiscard]] bool follows() const { return settings_.resolves->names_masters(); }
     [[nodiscard]] bool tls() const HOLDFAST_LOCKED { return settings_.link.where.tls; }
-    [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return state_ == state::ready; }
-    /// It was reached, or could not be.
-    [[nodiscard]] bool was_tried() const HOLDFAST_LOCKED { return tried_; }
+    [[nodiscard]] bool ready() const override HOLDFAST_LOCKED { return state_ == state::ready; }
+    [[nodiscard]] bool was_tried() const override HOLDFAST_LOCKED { return tried_; }
     [[nodiscard]] bool opening() const HOLDFAST_LOCKED {
         return state_ == state::connecting || state_ == state::probing;
     }
@@ -129,8 +132,7 @@ class node final : private connection::owner,
     [[nodiscard]] bool busy() const HOLDFAST_LOCKED {
         return opening() || settings_.resolves->busy();
     }
-    /// An answer is overdue. REQUIRES: ready.
-    [[nodiscard]] bool stalled() const HOLDFAST_LOCKED { return connection_->stalled(); }
+    [[nodiscard]] bool stalled() const override HOLDFAST_LOCKED { return connection_->stalled(); }
     [[nodiscard]] bool has_unsent() const HOLDFAST_LOCKED {
         return ready() && connection_->has_unsent();
     }
@@ -139,11 +141,14 @@ class node final : private connection::owner,
     [[nodiscard]] bool answers_on_their_way() const HOLDFAST_LOCKED {
         return ready() && connection_->answers_on_their_way();
     }
-    /// REQUIRES: neither ready nor untried.
-    [[nodiscard]] const failure& last_failure() const HOLDFAST_LOCKED { return last_failure_; }
+    [[nodiscard]] const failure& last_failure() const override HOLDFAST_LOCKED {
+        return last_failure_;
+    }
+    [[nodiscard]] bool tracking() const override HOLDFAST_LOCKED { return said_.tracking; }
+    [[nodiscard]] bool subscribed() const override HOLDFAST_LOCKED { return said_.subscribed; }
     [[nodiscard]] const greeting& said() const HOLDFAST_LOCKED { return said_; }
     [[nodiscard]] const core::server_facts& facts() const HOLDFAST_LOCKED { return facts_; }
-    [[nodiscard]] core::judge& judge() HOLDFAST_LOCKED { return judge_; }
+    [[nodiscard]] core::judge& judge() override HOLDFAST_LOCKED { return judge_; }
 
     /// What it says of itself has changed, in the same life.
     void learned(core::server_facts facts) HOLDFAST_LOCKED { facts_ = std::move(facts); }
@@ -156,12 +161,14 @@ class node final : private connection::owner,
         told_time_at_ = now;
     }
 
-    /// Microseconds of its clock, as far as it was told; 0: it was not. For people to read.
-    [[nodiscard]] std::uint64_t time_at(clock::time_point now) const HOLDFAST_LOCKED;
+    [[nodiscard]] std::uint64_t time_at(clock::time_point now) const override HOLDFAST_LOCKED;
 
     /// Why its votes cannot be asked for where other clients agreed on another max_ttl, or on
     /// another size of the group.
     [[nodiscard]] failure disagreement(const core::enlistment& found) const HOLDFAST_LOCKED;
+    [[nodiscard]] failure disagreement() const override HOLDFAST_LOCKED {
+        return disagreement(*said_.enlisted);
+    }
 
     /// From now on connecting vouches for the server: what it has in place of a record does not
     /// keep the operator out who comes to replace it. Begins anew, if that has failed so far.
@@ -171,6 +178,10 @@ class node final : private connection::owner,
 
     /// What it says of itself does not fit what was known: the connection is made anew.
     void start_over(const failure& why) HOLDFAST_LOCKED { connection_->hang_up(why); }
+
+    /// Nobody needs it at present: its connection is closed, and made again when somebody asks.
+    /// Not while it owes answers, or somebody waits for it.
+    void rest() noexcept HOLDFAST_LOCKED;
 
     /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
     void bar(std::optional<failure> why) HOLDFAST_LOCKED { barred_ = std::move(why); }

@@ -15,7 +15,13 @@ namespace holdfast::detail {
 /// A node is called after the address at which it was last looked for: that takes the lock.
 inline std::string name_of(runtime::engine& through, core::node_index node) HOLDFAST_UNLOCKED {
     const auto lock = through.lock();
-    return through.node(node).name();
+    return through.voter(node).name();
+}
+
+/// Those that keep locks, as of runtime::engine.
+inline std::vector<core::node_index> servers_of(runtime::engine& through) HOLDFAST_UNLOCKED {
+    auto lock = through.lock();
+    return through.servers(lock);
 }
 
 /// Asks one node questions, one after the other. Holds the engine's lock while it lives.

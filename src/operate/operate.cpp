@@ -19,6 +19,7 @@
 #include "operate/readers.hpp"
 #include "operate/waiters.hpp"
 #include "resp/view.hpp"
+#include "runtime/cluster.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/operations/tally.hpp"
 
@@ -184,7 +185,7 @@ bool is_no_counter(const runtime::query::answer& answer) {
     return !reply.is_null() && !reply.as_integer();
 }
 
-std::optional<milliseconds> quarantine_of(net::node& node, core::time_point now) HOLDFAST_LOCKED {
+std::optional<milliseconds> quarantine_of(net::voter& node, core::time_point now) HOLDFAST_LOCKED {
     if (node.judge().at(now) != core::judge::standing::quarantined) return std::nullopt;
     return std::chrono::ceil<milliseconds>(node.judge().quarantined_until() - now);
 }
@@ -195,8 +196,8 @@ std::optional<milliseconds> common_quarantine(runtime::engine& engine,
     const auto lock = engine.lock();
     const auto now = engine.now();
     std::vector<core::duration> left;
-    for (const auto node : whom.nodes()) {
-        const auto each = quarantine_of(engine.node(node), now);
+    for (const auto voter : whom.voters()) {
+        const auto each = quarantine_of(engine.voter(whom.node_of(voter)), now);
         if (each) left.emplace_back(*each);
     }
     const auto until = core::summarize({.remaining = left, .nodes = whom.size()});
@@ -209,7 +210,7 @@ void note_quarantines(lock_status& status, runtime::engine& engine,
     status.quarantine = common_quarantine(engine, whom);
     const auto lock = engine.lock();
     for (std::size_t n = 0; n < status.views.size(); ++n) {
-        auto& node = engine.node(whom.node_of({static_cast<std::uint8_t>(n)}));
+        auto& node = engine.voter(whom.node_of({static_cast<std::uint16_t>(n)}));
         status.views[n].quarantine = quarantine_of(node, engine.now());
     }
 }
@@ -287,13 +288,13 @@ bool is_ours(runtime::engine& engine, const std::string& name) {
 void require_agreement(runtime::engine& engine, const runtime::electorate& whom) {
     require_majority(engine, whom, ask(engine, whom, {"PING"}));
     const auto lock = engine.lock();
-    for (const auto which : whom.nodes()) {
-        auto& node = engine.node(which);
+    for (const auto voter : whom.voters()) {
+        auto& node = engine.voter(whom.node_of(voter));
         const auto why = node.judge().reason();
         const bool differs =
             why == core::judge::flaw::other_max_ttl || why == core::judge::flaw::other_group;
         if (!node.ready() || !differs) continue;
-        runtime::raise(engine.named(which, node.disagreement(*node.said().enlisted)));
+        runtime::raise(engine.named(node, node.disagreement()));
     }
 }
 
@@ -326,19 +327,27 @@ void scan(runtime::engine& engine, core::node_index node, const std::string& glo
     } while (cursor != "0");
 }
 
+// In a Cluster each server has keys that no other has.
+std::size_t enough_of(runtime::engine& engine, std::size_t servers, bool whole) {
+    const auto lock = engine.lock();
+    return whole || engine.cluster() != nullptr ? servers : core::majority(servers);
+}
+
 /// The keys that match, of as many of all nodes as can be asked: which keys there are is no
-/// question to those who vote on one of them. Throws where fewer than `enough` could be asked.
+/// question to those who vote on one of them. Throws where too few could be asked: not all of them,
+/// if that is to be the whole truth, or less than a majority.
 std::unordered_set<std::string> scan_enough(runtime::engine& engine, const std::string& glob,
-                                            std::size_t enough) {
+                                            bool whole) {
     std::unordered_set<std::string> found;
     std::size_t well = 0;
-    for (std::size_t n = 0; n < engine.node_count(); ++n) {
+    const auto all = detail::servers_of(engine);
+    for (std::size_t n = 0; n < all.size(); ++n) {
         try {
-            scan(engine, {static_cast<std::uint8_t>(n)}, glob, found);
+            scan(engine, all[n], glob, found);
             ++well;
         } catch (const std::system_error&) {
-            const auto left = engine.node_count() - n - 1;
-            if (well + left < enough) throw;
+            const auto left = all.size() - n - 1;
+            if (well + left < enough_of(engine, all.size(), whole)) throw;
         }
     }
     return found;
@@ -447,15 +456,29 @@ lock_status inspect(client& through, std::string_view key) {
 
 std::optional<milliseconds> quarantine(client& through) {
     auto& engine = engine_of(through);
-    return common_quarantine(engine, runtime::electorate(engine.all_nodes()));
+    auto lock = engine.lock();
+    if (const auto* const slots = engine.cluster()) {
+        const auto left = slots->longest_quarantine(engine.now());
+        if (left <= core::duration{0}) return std::nullopt;
+        return std::chrono::ceil<milliseconds>(left);
+    }
+    const auto all = engine.voters_of({});
+    lock.unlock();
+    return common_quarantine(engine, all);
 }
 
 std::vector<std::string> server_names(client& through) {
     auto& engine = engine_of(through);
     const auto lock = engine.lock();
     std::vector<std::string> names;
+    if (auto* const found = engine.cluster()) {
+        for (std::size_t n = 0; n < found->map().masters().size(); ++n) {
+            if (found->map().served_by(n) > 0) names.push_back(found->server(n).name());
+        }
+        if (!names.empty()) return names;
+    }
     for (std::size_t n = 0; n < engine.node_count(); ++n) {
-        names.push_back(engine.node({static_cast<std::uint8_t>(n)}).name());
+        names.push_back(engine.node(engine.node_at(n)).name());
     }
     return names;
 }
@@ -463,16 +486,15 @@ std::vector<std::string> server_names(client& through) {
 void list(client& through, std::string_view glob, const lock_visitor& visit) {
     onlooker with(through);
     const auto pattern = literally(through.settings().prefix) + std::string(glob);
-    const auto keys = with.look([&](runtime::engine& engine) {
-        return scan_enough(engine, pattern, runtime::electorate(engine.all_nodes()).majority());
-    });
+    const auto keys =
+        with.look([&](runtime::engine& engine) { return scan_enough(engine, pattern, false); });
     visit_locks(with.engine(), keys, visit);
 }
 
 void list_everywhere(client& through, const lock_visitor& visit) {
     const detail::observer looking(through);
     auto& engine = looking.engine();
-    for (const auto& key : scan_enough(engine, "*", engine.node_count())) {
+    for (const auto& key : scan_enough(engine, "*", true)) {
         if (!is_anywhere_ours(engine, key)) continue;
         const auto status = inspect_whole(engine, key, queue_view::length);
         for (const auto& view : status.views) {
@@ -498,8 +520,9 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
         runtime::raise(operation->last_failure());
     }
     // Servers do not tell a connection of what it changed itself.
-    for (const auto node : engine.voters_of(plan->keys.lock).nodes()) {
-        engine.queues().notified(plan->keys.lock, node, engine.now());
+    const auto whom = engine.voters_of(plan->keys.lock);
+    for (const auto voter : whom.voters()) {
+        engine.queues().notified(plan->keys.lock, whom.node_of(voter), engine.now());
     }
     engine.submit();
     return detail::to_public(operation->outcome());

@@ -117,7 +117,7 @@ void read_readers(lock_status& status, runtime::engine& engine, const runtime::e
     for (std::size_t n = 0; n < status.views.size(); ++n) {
         const auto& view = status.views[n];
         if (!view.taken || !kinds::is_read_by(view.owner)) continue;
-        readers_at_one one(engine, whom.node_of({static_cast<std::uint8_t>(n)}),
+        readers_at_one one(engine, whom.node_of({static_cast<std::uint16_t>(n)}),
                            kinds::readers_key(name));
         const auto found = one.read(view);
         if (status.no_readers.empty()) status.no_readers = one.why_not();

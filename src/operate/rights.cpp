@@ -182,7 +182,7 @@ lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
     find_commands(with, rights_to_lock(lock.lock, guarded), found.to_lock);
     if (acknowledged(with)) find_commands(with, {{{"WAIT", "0", "1"}, "+wait"}}, found.to_lock);
     find_commands(with, further_rights(lock.lock), found.further);
-    if (with.engine().node_count() == 1) {
+    if (lock.queued) {
         find_commands(with, rights_to_see_the_queue(lock.lock), found.further);
         found.to_queue = find_queue_rights(with, lock.lock);
     }

@@ -100,7 +100,10 @@ class reading {
 
     // By the channel; who has none is known by its name.
     [[nodiscard]] bool is_ours(std::string_view entry, const holder& who) const {
-        if (!entry.starts_with("- ")) return entry.starts_with(engine_.channel() + " ");
+        if (!entry.starts_with("- ")) {
+            const auto lock = engine_.lock();
+            return entry.starts_with(engine_.channel_at(node_) + " ");
+        }
         return ":" + who.user + "@" + who.host + ":" + std::to_string(who.pid) + ":" ==
                engine_.signature();
     }

@@ -4,6 +4,7 @@
 
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "net/url.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/owner_token.hpp"
 
@@ -31,6 +32,15 @@ void check_key(std::string_view key, std::string_view prefix) {
         refuse(errc::invalid_key,
                "keys that begin with " + std::string(kinds::own_keys) + " are Holdfast's own");
     }
+}
+
+void check_slot(const options& client, std::string_view lock) {
+    const bool clustered = !client.urls.empty() && net::is_of_cluster(client.urls.front());
+    if (!clustered || kinds::shares_its_slot(lock)) return;
+    refuse(
+        errc::invalid_key,
+        "a key with a '}' outside a hash tag cannot be locked in a Cluster, where all keys of one "
+        "lock must be in one slot");
 }
 
 kinds::topology topology_of(const options& client) {
@@ -105,6 +115,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     auto result = std::make_shared<plan>();
     result->kind = &which;
     result->keys.lock = client.prefix + std::string(key);
+    check_slot(client, result->keys.lock);
     if (!client.prefix.empty()) result->given = std::make_unique<const std::string>(key);
     result->keys.fenced = how.fencing;
     result->keys.queued = topology_of(client) == kinds::topology::one_voter;

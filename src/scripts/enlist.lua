@@ -6,7 +6,8 @@
 --         guard: until (when the quarantine ends), max_ttl; with replicas that acknowledge: acks (how
 --         many had acknowledged this life when the quarantine began), group (of how many servers)
 -- KEYS[2] life   KEYS[3] marker   KEYS[4] quarantine: the same for clients of version 0.1, which know
---         no record. KEYS[4] may be longer than ours, where they agreed on a longer ttl
+--         no record. KEYS[4] may be longer than ours, where they agreed on a longer ttl.
+--         Not in a Cluster, where each slot has a record
 -- ARGV[1] run_id   ARGV[2] replication id   ARGV[3] '1': there is no second replication id, so a
 --         first one that is new came with the first replica, in the same life
 -- ARGV[4] quarantine in ms; '': this client has no guard; '0': an operator vouches for the server
@@ -63,12 +64,12 @@ local waits = guarded and not quarantined_until and needed > 0 and ARGV[8] ~= '1
 local begins = guarded and not quarantined_until and not waits
 if begins then
     local span = tonumber(ARGV[4])
-    redis.call('SET', KEYS[3], ARGV[1])
-    if vouched then
+    if KEYS[3] then redis.call('SET', KEYS[3], ARGV[1]) end
+    if KEYS[4] and vouched then
         redis.call('DEL', KEYS[4])
-    elseif redis.call('PTTL', KEYS[4]) < span then
+    elseif KEYS[4] and redis.call('PTTL', KEYS[4]) < span then
         redis.call('SET', KEYS[4], ARGV[1], 'PX', ARGV[4])
-    else
+    elseif KEYS[4] then
         span = redis.call('PTTL', KEYS[4])
     end
     quarantined_until = now + span * 1000
@@ -89,8 +90,11 @@ if begins or regrouped or not known or noted('replication') ~= ARGV[2] then
     if quarantined_until and acks > 0 then text = text .. ' acks=' .. acks end
     if group > 0 then text = text .. ' group=' .. group end
     redis.call('SET', KEYS[1], text)
-    redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. string.format('%.0f', lowest))
+    if KEYS[2] then redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. string.format('%.0f', lowest)) end
 end
+-- Who wants to be told when the record changes is told of no change that it made itself, and of none
+-- after it either, unless it has read the record since.
+if not KEYS[2] then redis.call('GET', KEYS[1]) end
 if waits then return {3, 0, 0, tonumber(max_ttl) or 0, now} end
 local left = guarded and math.max(0, math.ceil((quarantined_until - now) / 1000)) or 0
 return {begins and 1 or 0, left, lowest, tonumber(max_ttl) or 0, now}

@@ -366,5 +366,23 @@ TEST(replica_acks, of_a_group_of_unknown_size_are_refused_and_it_says_what_to_wr
     }
 }
 
+TEST(replica_acks, of_a_cluster_are_refused_so_that_nobody_believes_in_them) {
+    for (const auto* how : {"majority", "all", "1"}) {
+        try {
+            (void)runtime::resolve(
+                testing::at({"redis+cluster://a,b?replica_acks=" + std::string(how)}));
+            FAIL() << how;
+        } catch (const std::system_error& thrown) {
+            EXPECT_EQ(thrown.code(), errc::invalid_option);
+            EXPECT_TRUE(contains(thrown.what(), "leave replica_acks out")) << thrown.what();
+        }
+    }
+    const auto none = runtime::resolve(testing::at({"redis+cluster://a,b?replica_acks=none"}));
+    EXPECT_EQ(none.settings.replica_acks, replicas::none());
+    const auto unsaid = runtime::resolve(testing::at({"redis+cluster://a,b"}));
+    EXPECT_EQ(unsaid.settings.replica_acks, std::nullopt);
+    EXPECT_TRUE(*unsaid.settings.restart_guard);
+}
+
 }  // namespace
 }  // namespace holdfast

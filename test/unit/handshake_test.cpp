@@ -481,7 +481,7 @@ std::string hello_as(const std::string& mode) { return "%1\r\n$4\r\nmode\r\n" + 
 TEST(handshake, a_sentinel_and_a_cluster_node_are_refused_before_anything_is_asked_of_them) {
     for (const auto& [mode, instead] :
          {std::pair{"sentinel", "write redis+sentinel://host:port/<master-name>"},
-          {"cluster", "not supported yet"}}) {
+          {"cluster", "give the URL of the Cluster, redis+cluster://"}}) {
         conversation with(plain());
         with.hear(hello_as(mode));
         ASSERT_EQ(with.machine.current(), handshake::state::failed) << mode;

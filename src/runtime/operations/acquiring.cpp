@@ -10,7 +10,7 @@
 namespace holdfast::runtime {
 namespace {
 
-core::contend::config configure(const engine& through, const acquiring::request& wish) {
+core::contend::config configure(engine& through, const acquiring::request& wish) HOLDFAST_LOCKED {
     return {.nodes = through.voters_of(wish.what->keys.lock).size(),
             .waits = wish.waits,
             .give_up_at = wish.give_up_at,
@@ -260,8 +260,8 @@ void acquiring::win(hold::acquired& what, core::time_point now) {
 // would be passed over as dead, or polled for without need.
 void acquiring::leave_useless_place(core::time_point now) noexcept {
     if (!place_) return;
-    const auto& voter = engine_->node(engine_->voters_of(request_.what->keys.lock).node_of({0}));
-    if (voter.ready() && voter.said().subscribed != place_->entry.callable) leave_place(now);
+    const auto& voter = engine_->voter(engine_->voters_of(request_.what->keys.lock).node_of({0}));
+    if (voter.ready() && voter.subscribed() != place_->entry.callable) leave_place(now);
 }
 
 // Whoever of this client is next goes on from where this one stands.
@@ -285,7 +285,7 @@ void acquiring::leave_place(core::time_point now) noexcept {
     if (!left) return;
     const auto voter = engine_->voters_of(request_.what->keys.lock).node_of({0});
     const auto until = request_.what->gone_at(now, true);
-    const auto entry = kinds::text_of(left->entry, engine_->channel());
+    const auto entry = kinds::text_of(left->entry, engine_->channel_at(voter));
     try {
         cleanup::start(*engine_, voter, {request_.what, left->owner, until, std::string(entry)},
                        now);

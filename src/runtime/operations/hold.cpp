@@ -215,8 +215,10 @@ bool hold::send_release(releasing::listener done, core::time_point now) noexcept
             std::move(done));
         return true;
     } catch (const std::bad_alloc&) {
-        for (const auto node : engine_->voters_of(acquired_.what->keys.lock).nodes()) {
-            engine_->owed().owe(node, acquired_.what, acquired_.owner, key_gone_at());
+        const auto whom = engine_->voters_of(acquired_.what->keys.lock);
+        for (const auto voter : whom.voters()) {
+            engine_->owed().owe(whom.node_of(voter), acquired_.what, acquired_.owner,
+                                key_gone_at());
         }
         return false;
     }

@@ -13,7 +13,7 @@ constexpr std::int64_t no_key = -2;  // as PTTL says it
 
 void listening::start(engine& through, plan_pointer what, core::time_point now) {
     const auto voter = through.voters_of(what->keys.lock).node_of({0});
-    if (!through.node(voter).said().tracking) return;
+    if (!through.voter(voter).tracking()) return;
     through.send(voter, new listening(through, std::move(what)), voter.value, now);
     through.submit();
 }

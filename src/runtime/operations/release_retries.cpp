@@ -23,7 +23,7 @@ void release_retries::owe(core::node_index to, const plan_pointer& what, const s
     } catch (const std::bad_alloc&) {
         return;
     }
-    if (engine_.node(to).ready()) wait_a_while();
+    if (engine_.voter(to).ready()) wait_a_while();
 }
 
 void release_retries::refused(core::node_index by, const plan_pointer& what,
@@ -66,10 +66,16 @@ void release_retries::decline(core::node_index by, const kinds::call& grant, cor
 void release_retries::due(core::time_point now) noexcept {
     waiting_ = false;
     bool owing = false;
-    for (const auto node : engine_.all_nodes()) {
-        if (owed_.size(node) == 0 || !engine_.node(node).ready()) continue;
+    std::vector<core::node_index> all;
+    try {
+        all = owed_.owing();
+    } catch (const std::bad_alloc&) {
+        return wait_a_while();
+    }
+    for (const auto node : all) {
+        if (!engine_.voter(node).ready()) continue;
         owing = true;
-        if (engine_.node(node).stalled()) {
+        if (engine_.voter(node).stalled()) {
             wait_a_while();
             continue;
         }

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/backoff.hpp"
 #include "core/node_set.hpp"
@@ -60,6 +61,11 @@ class release_retries final : private timer {
     void retry_now(core::time_point now) noexcept HOLDFAST_LOCKED { due(now); }
 
     void stop() noexcept HOLDFAST_LOCKED;
+
+    /// Those to whom something is owed.
+    [[nodiscard]] std::vector<core::node_index> owing() const HOLDFAST_LOCKED {
+        return owed_.owing();
+    }
 
   private:
     void due(core::time_point now) noexcept override HOLDFAST_LOCKED;

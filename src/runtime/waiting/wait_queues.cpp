@@ -79,6 +79,14 @@ void wait_queues::abort_all() noexcept {
     }
 }
 
+std::vector<std::string_view> wait_queues::waited_for() const {
+    std::vector<std::string_view> all;
+    for (const auto& [key, here] : queues_) {
+        if (!here.waiting().empty()) all.push_back(key);
+    }
+    return all;
+}
+
 std::vector<wait_queue*> wait_queues::open_those_with_waiters() {
     std::vector<wait_queue*> all;
     all.reserve(queues_.size());  // whatever throws does so before anything is opened

@@ -41,6 +41,9 @@ class wait_queues {
 
     void abort_all() noexcept HOLDFAST_LOCKED;
 
+    /// The keys that somebody waits for. Valid as long as nobody stops to.
+    [[nodiscard]] std::vector<std::string_view> waited_for() const HOLDFAST_LOCKED;
+
   private:
     std::vector<wait_queue*> open_those_with_waiters() HOLDFAST_LOCKED;
 

@@ -6,6 +6,7 @@
 --
 -- 1   released
 -- 0   another owner, or none
+-- uses publish.lua
 -- uses grant_next.lua
 local holder = redis.call('GET', KEYS[1])
 -- Several voters may each have had another reader first: the one that is named stands for all of them.

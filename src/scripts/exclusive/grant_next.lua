@@ -15,7 +15,7 @@ local function grant_next(lock, queue, former)
         local channel, owner = string.match(entry, '^(%S+) %S+ (.+)$')
         local heard = 0
         if owner and owner ~= former then
-            heard = channel == '-' or redis.pcall('PUBLISH', channel, owner .. '\n' .. lock)
+            heard = channel == '-' or publish(channel, owner .. '\n' .. lock)
         end
         if heard ~= 0 then
             return not redis.pcall('SET', lock, owner, 'PX', 2000).err and owner or nil

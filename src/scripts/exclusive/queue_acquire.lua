@@ -13,6 +13,7 @@
 -- {0, owner, ttl, place}   held by `owner` for `ttl` more ms (-1: for ever; -2: not looked at, where
 --                          others stand before a newcomer). Its place in line, from 1 on; 0: in none
 -- uses draw.lua
+-- uses publish.lua
 -- uses grant_next.lua
 local lock, queue, owner = KEYS[1], KEYS[2], ARGV[1]
 local said_before = KEYS[3] and 5 or 2

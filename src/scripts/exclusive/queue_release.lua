@@ -7,6 +7,7 @@
 -- 1   released; nobody stands in line
 -- 0   another owner, or none
 -- or the error by which the queue keeps the entry: it is to be left once more
+-- uses publish.lua
 -- uses grant_next.lua
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
     if not ARGV[2] then return 0 end

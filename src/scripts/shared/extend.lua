@@ -9,6 +9,7 @@
 --
 -- 1   it reads
 -- 0   it does not any more
+-- uses exclusive/publish.lua
 -- uses reading.lua
 -- uses admit.lua
 local lock, readers, owner, ttl = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])

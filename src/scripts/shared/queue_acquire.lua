@@ -12,6 +12,7 @@
 -- {0, owner, ttl, place}   held by `owner`, or read, for `ttl` more ms (-1: for ever; -2: not looked at, where
 --                          others stand before a newcomer). Its place in line, from 1 on; 0: in none
 -- uses exclusive/draw.lua
+-- uses exclusive/publish.lua
 -- uses exclusive/grant_next.lua
 -- uses reading.lua
 -- uses admit.lua
@@ -31,7 +32,7 @@ local admitted = not holder or (known and is_reader(readers, holder, owner))
 if not admitted and is_read(holder) then
     while type(before) == 'number' and before > 0 do
         local channel = string.match(redis.pcall('LRANGE', queue, 0, 0)[1] or '', '^(%S+) ')
-        if not channel or channel == '-' or redis.pcall('PUBLISH', channel, '') ~= 0 then break end
+        if not channel or channel == '-' or publish(channel, '') ~= 0 then break end
         if type(redis.pcall('LPOP', queue)) ~= 'string' then break end
         before = before - 1
     end

@@ -8,6 +8,7 @@
 -- 1   released; nobody stands in line
 -- 0   it read no more
 -- or the error by which the queue keeps the entry: it is to be left once more
+-- uses exclusive/publish.lua
 -- uses exclusive/grant_next.lua
 -- uses reading.lua
 local lock, readers, queue, owner = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
