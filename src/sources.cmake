@@ -13,20 +13,22 @@ set(script_sources
   scripts/exclusive/extend.lua scripts/exclusive/force.lua scripts/exclusive/linger.lua
   scripts/exclusive/queue_acquire.lua scripts/exclusive/queue_release.lua
   scripts/exclusive/release.lua
+  scripts/semaphore/acquire.lua scripts/semaphore/extend.lua scripts/semaphore/release.lua
+  scripts/semaphore/set_limit.lua
   scripts/shared/acquire.lua scripts/shared/commit.lua scripts/shared/extend.lua
   scripts/shared/linger.lua scripts/shared/queue_acquire.lua scripts/shared/release.lua)
 
 # What several of these use: cmake/embed_scripts.cmake.
 set(script_parts
-  scripts/exclusive/draw.lua scripts/exclusive/grant_next.lua scripts/shared/admit.lua
-  scripts/shared/reading.lua)
+  scripts/exclusive/draw.lua scripts/exclusive/grant_next.lua scripts/semaphore/permits.lua
+  scripts/shared/admit.lua scripts/shared/reading.lua)
 
 set(net_sources
   net/connection.cpp net/enlisting.cpp net/explain.cpp net/handshake.cpp net/node.cpp
   net/supported.cpp net/url.cpp)
 
 set(kinds_sources
-  kinds/answers.cpp kinds/calls.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/shared.cpp
+  kinds/answers.cpp kinds/calls.cpp kinds/exclusive.cpp kinds/keys.cpp kinds/script_call.cpp kinds/semaphore.cpp kinds/shared.cpp
   kinds/table.cpp)
 
 set(runtime_sources
@@ -46,11 +48,11 @@ set(platform_sources
 set(api_sources
   api/acquire.cpp api/async.cpp api/client.cpp api/clock.cpp api/duration.cpp api/error.cpp
   api/lease.cpp api/lockable.cpp api/mutex.cpp api/owner.cpp api/recursive_mutex.cpp
-  api/release.cpp api/shared_mutex.cpp)
+  api/release.cpp api/semaphore.cpp api/shared_mutex.cpp)
 
 set(operate_sources
   operate/examine.cpp operate/force.cpp operate/operate.cpp operate/readers.cpp
-  operate/rights.cpp operate/trial.cpp operate/waiters.cpp)
+  operate/permits.cpp operate/rights.cpp operate/trial.cpp operate/waiters.cpp)
 
 foreach(layer core resp script net kinds runtime platform api operate)
   list(TRANSFORM ${layer}_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

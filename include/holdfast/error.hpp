@@ -30,6 +30,7 @@ enum class errc {
     closed,           // the client was destroyed, or moved from
     forked,           // the client belongs to the parent process
     other_max_ttl,    // the servers' guarded clients agreed on another max_ttl than this one has
+    other_limit,      // the semaphore was agreed on with another number of permits
 };
 
 const std::error_category& error_category() noexcept;

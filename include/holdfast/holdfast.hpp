@@ -16,7 +16,7 @@
 /// what each deployment gives: doc/guarantees.md.
 ///
 /// Read client, mutex, lease, options and error, in this order; then the other kinds of locks:
-/// shared_mutex, recursive_mutex. Not included from here:
+/// shared_mutex, semaphore, recursive_mutex. Not included from here:
 /// holdfast/asio.hpp (coroutines and callbacks, needs Boost) and holdfast/operate.hpp (who holds
 /// what, release by owner token, the state of the servers).
 
@@ -30,6 +30,7 @@
 #include "holdfast/mutex.hpp"
 #include "holdfast/options.hpp"
 #include "holdfast/recursive_mutex.hpp"
+#include "holdfast/semaphore.hpp"
 #include "holdfast/shared_mutex.hpp"
 #include "holdfast/statistics.hpp"
 #include "holdfast/version.hpp"

@@ -87,6 +87,9 @@ class lease {
     /// for it; 0 without fencing. Give it to the resource, and let that refuse smaller ones.
     [[nodiscard]] std::uint64_t token() const noexcept;
 
+    /// Of a semaphore: the number of its permit, which no other valid holder has. 0 for all else.
+    [[nodiscard]] std::uint32_t slot() const noexcept;
+
     /// The owner token: what the servers know this holder by, and never another one. Whoever has it
     /// can renew and release the lock (holdfast/operate.hpp), until it is released. A lease whose
     /// owner was asked for is therefore not handed off within the process. First asked for after a

@@ -32,6 +32,9 @@ inline constexpr std::size_t max_waiters_told = 1000;
 /// Of how many of those who read it tells.
 inline constexpr std::size_t max_readers_told = 1000;
 
+/// Of how many of those who have a permit it tells.
+inline constexpr std::size_t max_permits_told = 1000;
+
 /// What the servers have at one key. It is held if `votes` is a majority of `nodes`. A lock may be
 /// free for a moment while somebody stands in line for it.
 struct lock_status {
@@ -63,6 +66,17 @@ struct lock_status {
     std::optional<std::vector<reader>> readers{};
     std::optional<std::size_t> reading{};  // how many read, as most servers have it
     std::string no_readers{};              // why they are not known: rights, or no readers there
+
+    /// One of those who have a permit: semaphore.
+    struct permit {
+        holder who{};  // with its owner token, and how long its lease still runs
+        std::uint32_t slot = 0;
+    };
+    /// Set where it is a semaphore, by their slots; of many those whose leases end first,
+    /// max_permits_told of them. held_by is then the one whose lease ends last. nullopt: it is
+    /// none, or the ACL forbids to look.
+    std::optional<std::vector<permit>> permits{};
+    std::optional<std::uint32_t> limit{};  // set where it is a semaphore
 
     struct waiter {
         /// As of a holder, but without the owner token: that is what the lock is going to be
@@ -142,6 +156,12 @@ struct forced_release {
 /// what does. False: it is not that owner's any more. REQUIRES: nobody relies on its deadline.
 [[nodiscard]] bool linger(client& through, std::string_view key, std::string_view owner,
                           std::chrono::milliseconds how_long);
+
+/// Changes how many permits a semaphore has, for all who come from now on with that number; makes
+/// the agreement where there is none yet. Those whose slots lie beyond it keep them until they let
+/// go. Returns how many it had; 0: there was none. errc::invalid_option below 1, above max_permits
+/// (holdfast/semaphore.hpp), and on a quorum; errc::wrong_type where something else is at the key.
+std::uint32_t set_limit(client& through, std::string_view key, std::uint32_t permits);
 
 /// What came of a lock that examine() acquired and released.
 struct trial_lock {

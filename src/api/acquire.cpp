@@ -32,7 +32,7 @@ runtime::plan_pointer plan_for(const lockable& which, const acquire_options& how
     const auto& own = access::held(which).plan();
     if (own && &how == &which.how()) return own;
     return runtime::make_plan(access::shared(which)->engine()->settings(), which.key(), how,
-                              access::held(which).kind());
+                              access::held(which).kind(), access::held(which).permits());
 }
 
 namespace {

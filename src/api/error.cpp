@@ -27,6 +27,7 @@ class category final : public std::error_category {
             case errc::other_max_ttl:
                 return "not the max_ttl that other clients agreed on; give every client the same, "
                        "by options::max_ttl or max_ttl in the URL";
+            case errc::other_limit: return "not the number of permits that was agreed on";
         }
         return "unknown error " + std::to_string(code);
     }

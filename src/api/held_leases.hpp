@@ -17,10 +17,12 @@ namespace holdfast::detail {
 /// lost the lock, not unlocked yet, and another one has taken it.
 class held_leases {
   public:
-    held_leases(const kinds::kind& which, runtime::plan_pointer plan)
-        : kind_(which), plan_(std::move(plan)) {}
+    held_leases(const kinds::kind& which, std::uint32_t permits, runtime::plan_pointer plan)
+        : kind_(which), permits_(permits), plan_(std::move(plan)) {}
 
     [[nodiscard]] const kinds::kind& kind() const { return kind_; }
+
+    [[nodiscard]] std::uint32_t permits() const { return permits_; }  // of a semaphore
 
     /// How the lock is usually taken, checked once. Null: not checked yet, see plan_for().
     [[nodiscard]] const runtime::plan_pointer& plan() const { return plan_; }
@@ -65,6 +67,7 @@ class held_leases {
     }
 
     const kinds::kind& kind_;
+    std::uint32_t permits_;
     runtime::plan_pointer plan_;
     mutable base::thread_mutex guard_;
     entries held_ HOLDFAST_GUARDED_BY(guard_);

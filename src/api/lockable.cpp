@@ -13,22 +13,24 @@ constexpr auto never = clock::time_point::max();
 // A default ttl above max_ttl is the error of whoever uses it. Null then; only what concerns every
 // acquire of this mutex is checked.
 runtime::plan_pointer usual_plan(const options& client, std::string_view key,
-                                 const acquire_options& how, const kinds::kind& which) {
+                                 const acquire_options& how, const kinds::kind& which,
+                                 std::uint32_t permits) {
     const bool by_default = how.ttl == acquire_options{}.ttl;
     if (!by_default || how.ttl <= client.max_ttl)
-        return runtime::make_plan(client, key, how, which);
+        return runtime::make_plan(client, key, how, which, permits);
     (void)runtime::make_plan(client, key, {.ttl = client.max_ttl, .label = how.label}, which);
     return nullptr;
 }
 
 }  // namespace
 
-lockable::lockable(client& through, std::string key, acquire_options how, const kinds::kind& which)
+lockable::lockable(client& through, std::string key, acquire_options how, const kinds::kind& which,
+                   std::uint32_t permits)
     : shared_(access::shared(through)),
       key_(std::move(key)),
       how_(how),
-      held_(std::make_unique<held_leases>(which,
-                                          usual_plan(through.settings(), key_, how_, which))) {}
+      held_(std::make_unique<held_leases>(
+          which, permits, usual_plan(through.settings(), key_, how_, which, permits))) {}
 
 lockable::~lockable() = default;
 

@@ -1,6 +1,7 @@
 #include "kinds/answers.hpp"
 
 #include <chrono>
+#include <limits>
 #include <optional>
 
 #include "net/explain.hpp"
@@ -30,8 +31,11 @@ vote_answer read_vote(resp::view reply) {
     };
     const auto code = number(0);
     const auto first = number(1);
-    if (code == 1 && reply.size() == 2 && first && *first >= 0) {
-        return granted{{static_cast<std::uint64_t>(*first)}};
+    const auto slot = reply.size() == 3 ? number(2) : std::int64_t{0};
+    const bool numbered = (reply.size() == 2 || reply.size() == 3) && slot && *slot >= 0 &&
+                          *slot <= std::numeric_limits<std::uint32_t>::max();
+    if (code == 1 && numbered && first && *first >= 0) {
+        return granted{{static_cast<std::uint64_t>(*first)}, static_cast<std::uint32_t>(*slot)};
     }
     const auto place = reply.size() == 4 ? number(3) : std::int64_t{0};
     const bool whole = (reply.size() == 3 || reply.size() == 4) && place && *place >= 0;

@@ -15,6 +15,7 @@ namespace holdfast::kinds {
 
 struct granted {
     core::fencing_token counter;
+    std::uint32_t slot = 0;  // of a semaphore
 };
 struct denied {
     std::string_view owner;    // empty: not told
@@ -24,7 +25,8 @@ struct denied {
 /// Of a request for a vote: granted, denied, or none of these.
 using vote_answer = std::variant<granted, denied, net::failure>;
 
-/// `[1, counter]`, `[0, owner, milliseconds left]` or `[0, owner, milliseconds left, place]`.
+/// `[1, counter]`, `[1, counter, slot]`, `[0, owner, milliseconds left]` or `[0, owner,
+/// milliseconds left, place]`.
 vote_answer read_vote(resp::view reply);
 
 /// Of all that only the owner may do: done, or not the owner any more.

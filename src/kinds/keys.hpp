@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,8 @@ inline constexpr std::string_view own_keys = "holdfast:";
 struct keys {
     std::string lock;
     bool fenced = true;
-    bool queued = false;  // there is one voter, which keeps those who wait in line
+    bool queued = false;        // there is one voter, which keeps those who wait in line
+    std::uint32_t permits = 0;  // of a semaphore
 };
 
 /// `holdfast:{orders:42}:fence`, or `holdfast:fence:{user1}:cart` where the key has a tag itself.

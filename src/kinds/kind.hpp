@@ -74,6 +74,8 @@ class kind {
     [[nodiscard]] virtual core::sharing sharing() const = 0;
 
     [[nodiscard]] virtual bool allowed_on(topology where) const = 0;
+    /// Why it is not, where it is not: said to whoever tries.
+    [[nodiscard]] virtual std::string_view why_refused() const { return {}; }
 
     /// The lock whose waiters are to ask again when a server says that `changed` did; empty: none
     /// of this kind's keys. A part of `changed`.

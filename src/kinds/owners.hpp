@@ -7,11 +7,13 @@ namespace holdfast::kinds {
 
 inline constexpr std::string_view exclusive_owner = "hf1:";
 inline constexpr std::string_view shared_owner = "hr1:";
+inline constexpr std::string_view semaphore_owner = "hs1:";
 /// All of them are as long.
 inline constexpr std::size_t owner_start_bytes = 4;
 
 constexpr bool is_owner(std::string_view text) {
-    return text.starts_with(exclusive_owner) || text.starts_with(shared_owner);
+    return text.starts_with(exclusive_owner) || text.starts_with(shared_owner) ||
+           text.starts_with(semaphore_owner);
 }
 
 /// A lock with this value is read. It is the owner token of the first who read it, and stands for

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kinds/exclusive.hpp"
+#include "kinds/semaphore.hpp"
 #include "kinds/shared.hpp"
 
 namespace holdfast::kinds {
@@ -13,6 +14,7 @@ std::span<const kind* const> all() {
     static const std::array table{
         &exclusive(),
         &shared(),
+        &semaphore(),
     };
     return table;
 }

@@ -5,6 +5,7 @@
 #include "api/access.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/operate.hpp"
+#include "kinds/table.hpp"
 #include "net/explain.hpp"
 #include "resp/view.hpp"
 #include "runtime/operations/failures.hpp"
@@ -36,7 +37,7 @@ release_result result_of(runtime::engine& engine, const runtime::electorate& vot
                          const answers& all) HOLDFAST_LOCKED {
     const runtime::tally said(voters, all, [](resp::view reply) -> runtime::opinion {
         if (reply.is_error()) return net::explain(reply);
-        return reply.integer() == 1 ? runtime::ballot::yes : runtime::ballot::no;
+        return reply.integer().value_or(0) > 0 ? runtime::ballot::yes : runtime::ballot::no;
     });
     if (said.carried()) return release_result::released;
     if (said.refused()) return release_result::already_lost;
@@ -66,7 +67,8 @@ release_result force_unlock(client& through, std::string_view key, std::string_v
                                                           " bytes");
     }
     auto& engine = engine_of(through);
-    const auto plan = runtime::make_plan(through.settings(), key);
+    const auto plan = runtime::make_plan(
+        through.settings(), key, {.ttl = through.settings().max_ttl}, kinds::of_owner(owner));
     const auto held_by = readable(std::string(owner));
     auto lock = engine.lock();
     const auto voters = engine.voters_of(plan->keys.lock);

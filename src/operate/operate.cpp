@@ -16,6 +16,7 @@
 #include "net/explain.hpp"
 #include "operate/interview.hpp"
 #include "operate/observer.hpp"
+#include "operate/permits.hpp"
 #include "operate/readers.hpp"
 #include "operate/waiters.hpp"
 #include "resp/view.hpp"
@@ -307,12 +308,12 @@ std::string literally(std::string_view text) {
 
 /// One node's keys that match, all pages of SCAN.
 void scan(runtime::engine& engine, core::node_index node, const std::string& glob,
-          std::unordered_set<std::string>& found) {
+          const std::string& type, std::unordered_set<std::string>& found) {
     std::string cursor = "0";
     do {
         auto lock = engine.lock();
         const auto page = runtime::query::run_on(
-            engine, lock, node, {"SCAN", cursor, "MATCH", glob, "COUNT", "1000", "TYPE", "string"});
+            engine, lock, node, {"SCAN", cursor, "MATCH", glob, "COUNT", "1000", "TYPE", type});
         lock.unlock();
         if (const auto* why = std::get_if<net::failure>(&page)) raise_from(engine, node, *why);
         const resp::view reply(*text_of(page));
@@ -327,12 +328,13 @@ void scan(runtime::engine& engine, core::node_index node, const std::string& glo
 /// The keys that match, of as many of all nodes as can be asked: which keys there are is no
 /// question to those who vote on one of them. Throws where fewer than `enough` could be asked.
 std::unordered_set<std::string> scan_enough(runtime::engine& engine, const std::string& glob,
-                                            std::size_t enough) {
+                                            std::size_t enough,
+                                            const std::string& type = "string") {
     std::unordered_set<std::string> found;
     std::size_t well = 0;
     for (std::size_t n = 0; n < engine.node_count(); ++n) {
         try {
-            scan(engine, {static_cast<std::uint8_t>(n)}, glob, found);
+            scan(engine, {static_cast<std::uint8_t>(n)}, glob, type, found);
             ++well;
         } catch (const std::system_error&) {
             const auto left = engine.node_count() - n - 1;
@@ -348,6 +350,21 @@ void visit_locks(runtime::engine& engine, const std::unordered_set<std::string>&
         if (!is_ours(engine, key)) continue;
         const auto status = inspect_whole(engine, key, queue_view::length);
         if (status.held_by && !status.held_by->foreign()) visit(status);
+    }
+}
+
+/// Semaphores that somebody has a permit of. They are kept by one server, and are no strings: a
+/// client of several has none.
+void visit_semaphores(runtime::engine& engine, const std::string& pattern,
+                      const lock_visitor& visit) {
+    if (engine.node_count() != 1) return;
+    for (const auto& glob : detail::globs_beside_semaphores(pattern)) {
+        for (const auto& beside : scan_enough(engine, glob, 1, "zset")) {
+            const auto name = detail::semaphore_beside(beside);
+            if (name.empty()) continue;
+            const auto status = detail::read_semaphore(engine, name, queue_view::length);
+            if (status && status->held_by) visit(*status);
+        }
     }
 }
 
@@ -435,6 +452,8 @@ lock_status inspect(client& through, std::string_view key) {
         });
     } catch (const std::system_error& error) {
         if (error.code() != errc::wrong_type) throw;
+        auto permits = detail::read_semaphore(with.engine(), name, queue_view::entries);
+        if (permits) return std::move(*permits);
         // What the server calls it says no more than its kind.
         const auto kind = kind_of(with.engine(), name);
         const auto said = kind.empty() ? ": " + runtime::said_by(error) : std::string{};
@@ -465,6 +484,7 @@ void list(client& through, std::string_view glob, const lock_visitor& visit) {
         return scan_enough(engine, pattern, runtime::electorate(engine.all_nodes()).majority());
     });
     visit_locks(with.engine(), keys, visit);
+    visit_semaphores(with.engine(), pattern, visit);
 }
 
 void list_everywhere(client& through, const lock_visitor& visit) {
@@ -479,6 +499,7 @@ void list_everywhere(client& through, const lock_visitor& visit) {
         }
         if (status.held_by) visit(status);
     }
+    visit_semaphores(engine, "*", visit);
 }
 
 release_result unlock(client& through, std::string_view key, std::string_view owner) {

@@ -42,7 +42,8 @@ void check_topology(const options& client, const kinds::kind& which) {
     require(which.allowed_on(where),
             "a lock of kind " + std::string(which.name()) + " cannot be kept by " +
                 (where == kinds::topology::quorum ? "several servers that vote; give one"
-                                                  : "one server"));
+                                                  : "one server") +
+                std::string(which.why_refused()));
 }
 
 // Each of them would have an order of its own.
@@ -96,7 +97,7 @@ core::timing timing_of(const options& client, const acquire_options& how, core::
 }  // namespace
 
 plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
-                       const kinds::kind& which) {
+                       const kinds::kind& which, std::uint32_t permits) {
     check_topology(client, which);
     check_fair(client, how);
     check_key(key, client.prefix);
@@ -107,6 +108,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->keys.lock = client.prefix + std::string(key);
     if (!client.prefix.empty()) result->given = std::make_unique<const std::string>(key);
     result->keys.fenced = how.fencing;
+    result->keys.permits = permits;
     result->keys.queued = topology_of(client) == kinds::topology::one_voter;
     result->notice = how.loss_notice == milliseconds(0) ? core::duration(how.ttl) / 6
                                                         : core::duration(how.loss_notice);

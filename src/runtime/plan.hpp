@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -46,8 +47,9 @@ struct plan {
 using plan_pointer = std::shared_ptr<const plan>;
 
 /// Throws std::system_error with errc::invalid_key or errc::invalid_option.
+/// `permits`: of a semaphore.
 plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
-                       const kinds::kind& which = kinds::exclusive());
+                       const kinds::kind& which = kinds::exclusive(), std::uint32_t permits = 0);
 
 /// The same lock, taken as another kind.
 plan_pointer as_kind(const plan& what, const kinds::kind& which);

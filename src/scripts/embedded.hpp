@@ -2,6 +2,7 @@
 
 #include "scripts/exclusive/embedded.hpp"
 #include "scripts/script.hpp"
+#include "scripts/semaphore/embedded.hpp"
 #include "scripts/shared/embedded.hpp"
 
 /// The Lua files of this directory, embedded at build time: those of a kind of lock in a folder of

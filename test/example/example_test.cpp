@@ -89,6 +89,11 @@ TEST_F(example, shared_reads_with_others_and_writes_alone) {
     EXPECT_FALSE(server.exists("catalogue"));
 }
 
+TEST_F(example, semaphore_gives_every_worker_one_of_three_licences) {
+    const auto said = run("semaphore");
+    EXPECT_EQ(count(said, "worker [1-6] has licence [012]\\n"), 6) << said;
+}
+
 TEST_F(example, without_a_server_fails_and_says_where_it_looked) {
     server.stop();
     std::map<std::string, process> running;

@@ -111,8 +111,8 @@ class acl_rules : public testing::Test {
 TEST_F(acl_rules, of_every_use_are_tested_here) {
     rules titles;
     for (const auto& [title, rights] : documented()) titles.push_back(title);
-    EXPECT_EQ(titles,
-              (rules{"Examine", "Force", "Guard", "Lock", "Look", "Read", "Renew", "Wait"}));
+    EXPECT_EQ(titles, (rules{"Examine", "Force", "Guard", "Lock", "Look", "Permit", "Read", "Renew",
+                             "Wait"}));
 }
 
 TEST_F(acl_rules, of_a_lock_are_enough_and_each_is_needed) {
@@ -137,6 +137,19 @@ TEST_F(acl_rules, of_readers_are_enough_and_each_is_needed) {
             released = (*each)->release() == release_result::released && released;
         }
         return released && server_.exists("holdfast:record");
+    });
+}
+
+TEST_F(acl_rules, of_permits_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Permit", [&](client& through) {
+        semaphore two(through, key, 2);
+        auto one = two.try_acquire();
+        if (!one || two.try_acquire().value().slot() != 1) return false;
+        one->extend(20s);
+        const bool released = one->release() == release_result::released;
+        const auto again = two.try_acquire();
+        const bool denied = again && two.try_acquire() && server_.exists("holdfast:record");
+        return released && denied;
     });
 }
 

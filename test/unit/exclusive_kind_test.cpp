@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kinds/owners.hpp"
+#include "kinds/semaphore.hpp"
 #include "kinds/shared.hpp"
 #include "kinds/table.hpp"
 #include "scripts/embedded.hpp"
@@ -154,19 +155,22 @@ TEST(kinds, connections_load_the_scripts_of_every_kind_that_their_topology_needs
     };
     namespace alone = scripts::exclusive;
     namespace shared = scripts::shared;
+    namespace permits = scripts::semaphore;
     EXPECT_EQ(loads(topology::quorum),
               (std::vector<const scripts::script*>{
                   &alone::acquire, &alone::commit, &alone::extend, &alone::release,
                   &shared::acquire, &shared::commit, &shared::extend, &shared::release}));
     EXPECT_EQ(loads(topology::one_voter),
-              (std::vector<const scripts::script*>{&alone::queue_acquire, &alone::extend,
-                                                   &alone::queue_release, &shared::queue_acquire,
-                                                   &shared::extend, &shared::release}));
+              (std::vector<const scripts::script*>{
+                  &alone::queue_acquire, &alone::extend, &alone::queue_release,
+                  &shared::queue_acquire, &shared::extend, &shared::release, &permits::acquire,
+                  &permits::extend, &permits::release}));
 }
 
 TEST(kinds, are_known_by_how_owner_tokens_begin) {
     EXPECT_EQ(&of_owner("hf1:0123"), &exclusive());
     EXPECT_EQ(&of_owner("hr1:0123"), &shared());
+    EXPECT_EQ(&of_owner("hs1:0123"), &semaphore());
     EXPECT_EQ(&of_owner("b0e1"), &exclusive()) << "of another library";
     for (const auto* each : all()) {
         EXPECT_EQ(each->owner_start().size(), owner_start_bytes) << each->name();

@@ -62,6 +62,16 @@ void add_readers(json_object& object, const lock_status& status) {
     object.add("readers", all);
 }
 
+void add_permits(json_object& object, const lock_status& status) {
+    if (!status.permits) return;
+    std::vector<json_object> all;
+    for (const auto& each : *status.permits) {
+        auto one = reader_as_json({each.who});
+        all.push_back(one.add("slot", std::uint64_t{each.slot}));
+    }
+    object.add("permits", all);
+}
+
 json_object forced_as_json(const forced_release& last) {
     const auto since = last.at.time_since_epoch();
     const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(since);
@@ -73,6 +83,11 @@ json_object forced_as_json(const forced_release& last) {
 std::optional<std::uint64_t> number_of(const std::optional<std::size_t>& count) {
     if (!count) return std::nullopt;
     return *count;
+}
+
+const char* kind_of(const lock_status& status) {
+    if (status.limit) return "semaphore";
+    return status.held_by->reads ? "shared" : "exclusive";
 }
 
 json_object as_json(const lock_status& status) {
@@ -90,9 +105,11 @@ json_object as_json(const lock_status& status) {
     object.add("ttl_ms", milliseconds_of(remaining)).add("token", status.token);
     object.add("votes", std::uint64_t{status.votes}).add("nodes", std::uint64_t{status.nodes});
     if (state == lock_state::held) {
-        object.add("kind", status.held_by->reads ? "shared" : "exclusive");
+        object.add("kind", kind_of(status));
         if (status.held_by->reads) object.add("reading", number_of(status.reading));
     }
+    if (status.limit) object.add("limit", std::uint64_t{*status.limit});
+    if (status.permits) object.add("taken", std::uint64_t{status.permits->size()});
     if (status.quarantine) object.add("quarantine_ms", std::int64_t{status.quarantine->count()});
     return object.add("waiting", number_of(status.waiting));
 }
@@ -222,6 +239,7 @@ const char* name_of(lock_state state) {
 std::string status_as_json(const lock_status& status, const std::optional<forced_release>& last) {
     auto object = as_json(status);
     add_readers(object, status);
+    add_permits(object, status);
     add_waiters(object, status);
     if (last) object.add("forced", forced_as_json(*last));
     return object.line();

@@ -36,8 +36,11 @@ supervision supervision_of(const run_options& options) {
 }
 
 std::vector<std::string> environment_of(const run_options& options, const lease& held) {
-    return {"HOLDFAST_HELD=1", "HOLDFAST_KEY=" + options.key,
-            "HOLDFAST_TOKEN=" + std::to_string(held.token()), "HOLDFAST_OWNER=" + held.owner()};
+    std::vector<std::string> all{"HOLDFAST_HELD=1", "HOLDFAST_KEY=" + options.key,
+                                 "HOLDFAST_TOKEN=" + std::to_string(held.token()),
+                                 "HOLDFAST_OWNER=" + held.owner()};
+    if (options.permits) all.push_back("HOLDFAST_SLOT=" + std::to_string(held.slot()));
+    return all;
 }
 
 holdfast::options settings_of(const run_options& options) {
@@ -64,9 +67,7 @@ class locked_run {
     int perform(const holdfast::options& settings) {
         client through(settings);
         const bool talk = talks(options_);
-        wait_result waited =
-            wait_for_lock(through, {options_.key, options_.kind(), options_.lease()}, options_.wait,
-                          signals_, talk);
+        wait_result waited = wait_for_lock(through, options_.wish(), options_.wait, signals_, talk);
         report_.waited = waited.waited;
         if (waited.interrupted_by != 0) return interrupted(waited.interrupted_by);
         if (!waited.held) {

@@ -7,6 +7,7 @@
 #include "exit_code.hpp"
 #include "failure.hpp"
 #include "holdfast/duration.hpp"
+#include "holdfast/semaphore.hpp"
 #include "message.hpp"
 #include "stop_schedule.hpp"
 
@@ -25,6 +26,11 @@ void declare(command_line& line, run_options& options) {
     line.flag("-x,--exclusive", options.exclusive,
               "Share the lock with nobody, which is the default; both as in flock(1)");
     line.excludes("--shared", "--exclusive");
+    line.integer("--permits", "N", options.permits, 1, static_cast<int>(max_permits),
+                 "Take one of N permits, which all who use KEY so agree on; HOLDFAST_SLOT says "
+                 "which, from 0 on; with one server only");
+    line.excludes("--shared", "--permits");
+    line.excludes("--exclusive", "--permits");
     line.flag(
         "--fair", options.fair,
         "Serve in order of arrival, this run by itself: not ahead of anybody who came earlier; "
@@ -55,7 +61,8 @@ void declare(command_line& line, run_options& options) {
     options.server.declare(line);
     line.note(
         "The command runs in a process group of its own, with HOLDFAST_HELD=1, HOLDFAST_KEY, "
-        "HOLDFAST_TOKEN (fencing) and HOLDFAST_OWNER in its environment. If the lock cannot be "
+        "HOLDFAST_TOKEN (fencing) and HOLDFAST_OWNER in its environment, and with --permits "
+        "HOLDFAST_SLOT. If the lock cannot be "
         "renewed, or holdfast is killed, the command and all its descendants are ended before "
         "anybody else can get the lock.");
     line.note(
@@ -65,6 +72,8 @@ void declare(command_line& line, run_options& options) {
         "cannot keep locks, 71 operating system, 126 not executable, 127 not found.");
     line.example("holdfast run -s catalogue -- export.sh",
                  "Beside other exports, while nobody runs an import with the same KEY without -s");
+    line.example("holdfast run --permits 3 encoder -- encode.sh",
+                 "Three at a time, each with a number of its own in HOLDFAST_SLOT");
     line.example("holdfast run -n nightly -- backup.sh --full",
                  "Run it on one machine only; others exit 75");
     line.example("holdfast run -n -E 0 --at-least 5m nightly -- backup.sh",

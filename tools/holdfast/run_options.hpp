@@ -20,6 +20,7 @@ struct run_options {
     std::optional<std::chrono::milliseconds> ttl, at_least, at_most, kill_after;
     bool wait_all = false;
     bool shared = false;
+    std::optional<int> permits;
     bool exclusive = false;  // or neither: that is the default
     std::string label;
     bool fair = false;
@@ -32,7 +33,11 @@ struct run_options {
     [[nodiscard]] std::chrono::milliseconds lease_ttl() const;
     [[nodiscard]] std::chrono::milliseconds grace() const;
     [[nodiscard]] lock_kind kind() const {
+        if (permits) return lock_kind::permit;
         return shared ? lock_kind::shared : lock_kind::exclusive;
+    }
+    [[nodiscard]] lock_request wish() const {
+        return {key, kind(), lease(), static_cast<std::uint32_t>(permits.value_or(0))};
     }
     /// How the lock is to be taken, so that a loss is announced in time to stop the command.
     [[nodiscard]] acquire_options lease() const;

@@ -61,6 +61,27 @@ void add_readers(rows_of_text& rows, const lock_status& status) {
     if (!status.no_readers.empty()) add("who is not known: " + printable(status.no_readers));
 }
 
+void add_permits(rows_of_text& rows, const lock_status& status) {
+    if (!status.limit) return;
+    const std::string limit = std::to_string(*status.limit);
+    if (!status.permits) {
+        rows.push_back(
+            {"permits", limit + "; who has them is not known, as this user may not ask"});
+        return;
+    }
+    rows.push_back({"permits", std::to_string(status.permits->size()) + " of " + limit + " taken"});
+    constexpr std::size_t enough = 20;
+    const auto shown = std::min(status.permits->size(), enough);
+    for (std::size_t n = 0; n < shown; ++n) {
+        const auto& each = (*status.permits)[n];
+        rows.push_back(
+            {"", "slot " + std::to_string(each.slot) + ": " + reader_in_words({each.who})});
+    }
+    if (status.permits->size() > shown) {
+        rows.push_back({"", "and " + std::to_string(status.permits->size() - shown) + " more"});
+    }
+}
+
 /// Whom no majority has it for is no holder: a grant that came too late, or one that is on its way.
 void add_holder(rows_of_text& rows, const lock_status& status) {
     if (!status.held_by) return;
@@ -71,6 +92,7 @@ void add_holder(rows_of_text& rows, const lock_status& status) {
             {"no majority", votes_in_words(status) + have + who + ", " + lease_in_words(status)});
         return;
     }
+    if (status.limit) return;
     rows.push_back({status.held_by->reads ? "held by" : "holder", who});
     if (status.held_by->reads) add_readers(rows, status);
     const auto& left = status.held_by->remaining;
@@ -114,6 +136,7 @@ std::string status_for_people(const lock_status& status, const std::optional<for
     rows.push_back({"key", unambiguous(status.key)});
     rows.push_back({"state", state_in_words(status, coloured)});
     add_holder(rows, status);
+    add_permits(rows, status);
     add_waiters(rows, status);
     if (status.quarantine) {
         rows.push_back({"nobody can take it", quarantine_in_words(*status.quarantine)});

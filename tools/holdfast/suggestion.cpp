@@ -14,14 +14,13 @@ struct entry {
     equivalent ours;
 };
 
-constexpr std::array<entry, 22> known_elsewhere{{
+constexpr std::array<entry, 21> known_elsewhere{{
     {"--timeout", {"--wait", "it is -w, --wait here"}},
     {"--nb", {"--nonblock", "it is -n, --nonblock here"}},
     {"--no-wait", {"--nonblock", "it is -n, --nonblock here"}},
     {"--nowait", {"--nonblock", "it is -n, --nonblock here"}},
     {"--non-blocking", {"--nonblock", "it is -n, --nonblock here"}},
     {"-e", {"--exclusive", "it is -x, --exclusive here"}},
-    {"--permits", {"", "there are no locks with several permits yet"}},
     {"-k", {"", "there are no locks of several keys yet"}},
     {"-u", {"", "see 'holdfast unlock'"}},
     {"--unlock", {"", "see 'holdfast unlock'"}},

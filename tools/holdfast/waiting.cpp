@@ -16,6 +16,7 @@
 #include "holdfast/error.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/operate.hpp"
+#include "holdfast/semaphore.hpp"
 #include "holdfast/shared_mutex.hpp"
 #include "message.hpp"
 
@@ -33,6 +34,8 @@ class any_lock {
     any_lock(client& through, const lock_request& what) {
         if (what.kind == lock_kind::shared) {
             shared_.emplace(through, what.key, what.how);
+        } else if (what.kind == lock_kind::permit) {
+            semaphore_.emplace(through, what.key, what.permits, what.how);
         } else {
             exclusive_.emplace(through, what.key, what.how);
         }
@@ -40,12 +43,14 @@ class any_lock {
 
     detail::lockable& get() {
         if (shared_) return *shared_;
+        if (semaphore_) return *semaphore_;
         return *exclusive_;
     }
 
   private:
     std::optional<mutex> exclusive_;
     std::optional<shared_mutex::reading> shared_;
+    std::optional<semaphore> semaphore_;
 };
 
 acquisition acquire_as_asked(detail::lockable& lock, const wait_options& wait,
@@ -179,7 +184,9 @@ class patient_attempt {
                 result = attempt_once();
             } catch (const std::system_error& error) {
                 if (error.code() != errc::wrong_type) throw;
-                result.held_by = inspect(through_, key_).held_by;
+                const lock_status found = inspect(through_, key_);
+                if (found.limit || what_.kind == lock_kind::permit) throw;
+                result.held_by = found.held_by;
                 // It is gone by now; or it was not the key, but its counter.
                 if (!result.held_by && std::exchange(unexplained_, true)) throw;
                 if (!result.held_by || !wait_for_another_kind(result)) continue;

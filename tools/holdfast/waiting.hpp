@@ -21,13 +21,14 @@ struct wait_options {
     void declare(command_line& line);
 };
 
-enum class lock_kind : std::uint8_t { exclusive, shared };
+enum class lock_kind : std::uint8_t { exclusive, shared, permit };
 
 /// What to wait for.
 struct lock_request {
     std::string key;
     lock_kind kind = lock_kind::exclusive;
     acquire_options how{};
+    std::uint32_t permits = 0;  // how many there are of a semaphore
 };
 
 /// What waiting brought. Neither a lease nor a signal: somebody else holds it.

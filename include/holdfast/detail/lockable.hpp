@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -174,8 +175,9 @@ class lockable : public timed<lockable> {
     [[nodiscard]] const acquire_options& how() const noexcept;
 
   protected:
-    /// As that of mutex.
-    lockable(client& through, std::string key, acquire_options how, const kinds::kind& which);
+    /// As that of mutex. `permits`: of a semaphore.
+    lockable(client& through, std::string key, acquire_options how, const kinds::kind& which,
+             std::uint32_t permits = 0);
     ~lockable();
 
   private:

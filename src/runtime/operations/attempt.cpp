@@ -171,6 +171,7 @@ void attempt::failed(tag request, const net::failure& why) noexcept {
 
 void attempt::on_vote(core::node_index node, question how, const kinds::vote_answer& answer) {
     if (const auto* won = std::get_if<kinds::granted>(&answer)) {
+        slot_ = won->slot;
         return step(core::acquire::granted{node, won->counter});
     }
     if (const auto* other = std::get_if<kinds::denied>(&answer)) {
@@ -260,8 +261,10 @@ core::time_point attempt::key_gone_at() const {
 }
 
 core::grant attempt::gain() const {
-    return core::first_grant(machine_.started_at(), machine_.valid_until(), machine_.token(),
-                             batch_.value_or(core::hand_off_batch{}));
+    auto first = core::first_grant(machine_.started_at(), machine_.valid_until(), machine_.token(),
+                                   batch_.value_or(core::hand_off_batch{}));
+    first.slot = slot_;
+    return first;
 }
 
 core::denial_summary attempt::summary() const {

@@ -148,6 +148,7 @@ class attempt final : public net::exchange {
     bool in_line_ = false;               // it may stand there already
     std::optional<core::hand_off_batch> batch_;  // from the first request on
     core::acquire machine_;
+    std::uint32_t slot_ = 0;  // that the only voter granted
     std::weak_ptr<const hold> lease_;
     std::vector<std::optional<net::failure>> failures_;  // one place per voter, when first needed
     std::vector<std::optional<denial>> denials_;

@@ -52,6 +52,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     /// has, it is one that no server has ever seen.
     [[nodiscard]] const std::string& show_owner() noexcept HOLDFAST_UNLOCKED;
     [[nodiscard]] core::fencing_token token() const { return acquired_.gained.token; }
+    [[nodiscard]] std::uint32_t slot() const { return acquired_.gained.slot; }
     [[nodiscard]] const core::grant& gained() const HOLDFAST_LOCKED { return acquired_.gained; }
     [[nodiscard]] core::local_id id() const { return id_; }
     [[nodiscard]] core::time_point valid_until() const;

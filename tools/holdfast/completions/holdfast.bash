@@ -14,7 +14,7 @@ _holdfast_bench='a b c d e f g h server coroutines quorum votes held'
 
 _holdfast_options() {
     case $1 in
-        run) echo '-n --nonblock -w --wait -s --shared -x --exclusive -E --conflict-exit-code -c --command --ttl --at-least
+        run) echo '-n --nonblock -w --wait -s --shared -x --exclusive --permits -E --conflict-exit-code -c --command --ttl --at-least
                    --at-most --kill-after --fair --wait-all --label --status-fd -v --verbose -h --help' \
                   "$_holdfast_connecting" ;;
         lock) echo "-n --nonblock -w --wait --ttl --label --json -h --help $_holdfast_connecting" ;;

@@ -71,6 +71,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from run lock renew' -l ttl -x -
 
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s s -l shared -d 'Share it with others who give -s'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s x -l exclusive -d 'Share it with nobody: the default'
+complete -c holdfast -n '__fish_seen_subcommand_from run' -l permits -x -d 'Take one of so many permits'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s E -l conflict-exit-code -x -d 'Exit code if not acquired'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -s c -l command -x -d 'Run with /bin/sh -c'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l at-least -x -d 'Keep the lock this long'
