@@ -152,7 +152,7 @@ TEST_F(loss, does_not_happen_when_the_outage_is_shorter_than_the_lease) {
 }
 
 TEST_F(loss, a_slow_network_is_not_a_loss) {
-    network_.delay(direction::to_client, ttl / 10, ttl / 20);
+    network_.delay(direction::to_client, ttl / 20, ttl / 40);
     const auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
     const auto until = clock::now() + 3 * ttl;
     EXPECT_TRUE(eventually(surely, [&] { return clock::now() > until || held.lost(); }));
