@@ -332,7 +332,9 @@ TEST(connection, works_when_every_byte_comes_alone) {
     const redis_server server;
     fault_proxy network(server.port());
     network.split(true);
-    client through(network.url());
+    auto settings = settings_for(network.url());
+    settings.connect_timeout = 5s * slowness;  // the scripts of all kinds are loaded, byte by byte
+    client through(settings);
     for (int round = 0; round < 5; ++round) {
         auto held = mutex(through, "k").acquire();
         EXPECT_EQ(held.release(), release_result::released);
