@@ -157,8 +157,9 @@ class engine final : private driver::machinery,
     [[nodiscard]] bool in_use(std::string_view owner) const HOLDFAST_LOCKED;
     void on_change(net::node& which) noexcept override HOLDFAST_LOCKED;
 
-    /// Null: its address is known.
+    /// How many replicas have to acknowledge what counts there.
     [[nodiscard]] replicas acks_at(const net::endpoint& where) const;
+    /// Null: its address is known.
     [[nodiscard]] std::shared_ptr<net::resolver> make_resolver(const net::endpoint& of);
     void make_node(const net::endpoint& where, bool patient, net::purpose what_for);
     void bar_conflicts() HOLDFAST_LOCKED;
