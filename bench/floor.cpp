@@ -30,6 +30,13 @@ void floor::round_trip(const std::string& key) {
     command("SET %s %s PX 30000", key.c_str(), owner_.c_str());
 }
 
+void floor::replicated(const std::string& key) {
+    redisAppendCommand(context_.get(), "SET %s %s PX 30000", key.c_str(), owner_.c_str());
+    redisAppendCommand(context_.get(), "WAIT 1 1000");
+    read_answer();
+    read_answer();
+}
+
 void floor::plain_cycle(const std::string& key) {
     command("SET %s %s NX PX 30000", key.c_str(), owner_.c_str());
     command("EVALSHA %s 1 %s %s", release_sha_.c_str(), key.c_str(), owner_.c_str());

@@ -16,6 +16,9 @@ class floor {
     /// One command and its answer.
     void round_trip(const std::string& key);
 
+    /// A write that a replica has carried out: SET and WAIT in one, and both answers.
+    void replicated(const std::string& key);
+
     /// SET NX PX, then the release script, each awaited: one cycle without fencing.
     void plain_cycle(const std::string& key);
 

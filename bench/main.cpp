@@ -18,7 +18,7 @@ using part = void (*)(bool quick, report& out);
 const std::map<std::string_view, part> parts{
     {"server", holdfast::bench::one_server}, {"quorum", holdfast::bench::slow_quorum},
     {"votes", holdfast::bench::split_votes}, {"coroutines", holdfast::bench::coroutines},
-    {"held", holdfast::bench::held_leases},
+    {"held", holdfast::bench::held_leases},  {"replication", holdfast::bench::replication},
 };
 
 struct wish {
@@ -32,6 +32,7 @@ int usage(int code) {
         "usage: holdfast-bench [--quick] [--json FILE] [PART]\n\n"
         "  server       one server beside hiredis and redis-benchmark; the default\n"
         "  quorum       five servers behind a network that takes a millisecond\n"
+        "  replication  a master with replicas, a millisecond away, and behind Sentinels\n"
         "  votes        contenders that start at the same moment\n"
         "  coroutines   ten thousand of them in flight\n"
         "  held         a hundred thousand leases at once\n\n"

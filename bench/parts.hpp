@@ -15,6 +15,10 @@ void one_server(bool quick, report& out);
 /// such round trip, also with a server that does not answer.
 void slow_quorum(bool quick, report& out);
 
+/// A master with replicas a millisecond away: what an acquire costs that a replica knows, beside a
+/// write that one knows; and behind Sentinels, how long it takes to the next lock when it dies.
+void replication(bool quick, report& out);
+
 /// Contenders that start at the same moment, on five servers and on one: until all had the lock.
 void split_votes(bool quick, report& out);
 

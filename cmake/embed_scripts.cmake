@@ -1,7 +1,9 @@
 # Turns every Lua file into a constant with its name, text and SHA-1 in a generated source file. Headers
 # below src/scripts declare one `holdfast::scripts::script` for each: enlist.lua -> enlist, and of a
 # kind's folder exclusive/acquire.lua -> exclusive::acquire. A line `-- uses draw.lua` is replaced by that file
-# of the same folder, `-- uses exclusive/draw.lua` by that of another; they are no scripts themselves.
+# of the same folder, `-- uses exclusive/draw.lua` by that of another, which may be a script by itself, too. Lines of
+# comments stay behind as empty ones: half of the text is comments, and all of it goes over the network in every
+# handshake. So the line numbers in a server's errors are those of the files put together.
 function(embed_scripts out_var)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded_scripts.cpp)
   set(text "#include \"scripts/script.hpp\"\n\n")
@@ -22,14 +24,20 @@ function(embed_scripts out_var)
       set(line "${CMAKE_MATCH_0}")
       set(part "${CMAKE_MATCH_1}")
       get_filename_component(beside ${file} DIRECTORY)
-      if(part MATCHES "/")
+      get_filename_component(other ${part} DIRECTORY)
+      if(other)
         get_filename_component(beside ${beside} DIRECTORY)
       endif()
       set(part ${beside}/${part})
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${part})
       file(READ ${part} used)
+      if(other)
+        string(REGEX REPLACE "-- uses ([a-z_]+[.]lua)\n" "-- uses ${other}/\\1\n" used "${used}")
+      endif()
       string(REPLACE "${line}" "${used}" body "${body}")
     endwhile()
+    string(REGEX REPLACE "\n[ ]*--[^\n]*" "\n" body "\n${body}")
+    string(SUBSTRING "${body}" 1 -1 body)
     string(SHA1 digest "${body}")
     string(APPEND text "namespace ${space} {\nextern const script ${name};\n"
       "const script ${name}{\"${name}\", \"${digest}\", R\"LUA(${body})LUA\", \"${kind}\"};\n"

@@ -22,6 +22,7 @@ struct hazard_entry {
     /// Why it cannot happen to a scheme; nothing if it can.
     std::optional<std::string> (*excused)(const scheme_entry&);
     verdict (*play)(stage&);
+    verdict (*play_watched)(stage&) = nullptr;  // behind Sentinels; null: as with one server
 };
 
 std::span<const hazard_entry> hazards();
@@ -42,5 +43,10 @@ verdict paused_holder_writes(stage&);
 verdict clock_just_jumped(stage&);
 verdict clock_jumped_before(stage&);
 verdict minority_hangs(stage&);
+verdict master_cut_off(stage&);
+
+// Behind Sentinels.
+verdict watched_master_dies(stage&);
+verdict watched_master_cut_off(stage&);
 
 }  // namespace holdfast::lab

@@ -34,7 +34,7 @@ excuse no_clock(const scheme_entry&) {
 
 std::span<const hazard_entry> hazards() {
     constexpr props clock{.server_clock = true};
-    static constexpr std::array<hazard_entry, 15> all{{
+    static constexpr std::array<hazard_entry, 16> all{{
         {"crash", "the client dies between two commands", {}, nobody, crash_between_commands},
         {"race", "two clients check before either sets", {}, nobody, check_then_set},
         {"skew", "the clocks of two clients differ", {}, no_clock, skewed_client},
@@ -55,7 +55,12 @@ std::span<const hazard_entry> hazards() {
          {},
          without_owner,
          release_races_expiry},
-        {"failover", "a master dies before its replica has the lock", {}, nobody, master_dies},
+        {"failover",
+         "a master dies before its replica has the lock",
+         {},
+         nobody,
+         master_dies,
+         watched_master_dies},
         {"restart",
          "a server that two majorities share restarts empty",
          {},
@@ -72,6 +77,12 @@ std::span<const hazard_entry> hazards() {
         {"old-jump", "the clock of a shared server jumped 3 s ago", clock, no_clock,
          clock_jumped_before},
         {"hang", "a minority of the servers hangs", {}, single_server, minority_hangs},
+        {"cut-off",
+         "a master is cut off with a client, and a replica is promoted",
+         {},
+         nobody,
+         master_cut_off,
+         watched_master_cut_off},
     }};
     return all;
 }

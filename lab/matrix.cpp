@@ -34,9 +34,12 @@ result play_one(const cell& where, const std::stop_token& stop) {
     if (auto excuse = hazard.excused(scheme)) {
         return {where, {judgement::not_applicable, *excuse}};
     }
+    if (scheme.watched && hazard.play_watched == nullptr) {
+        return {where, {judgement::not_applicable, "as with one server: see holdfast-guarded"}};
+    }
     journal story;
     stage scene(scheme, hazard.wanted, story, stop);
-    verdict found = hazard.play(scene);
+    verdict found = scheme.watched ? hazard.play_watched(scene) : hazard.play(scene);
     return {where, std::move(found), story.elapsed(), story_of(story)};
 }
 

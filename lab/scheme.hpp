@@ -49,8 +49,15 @@ struct scheme_entry {
     bool expires;       // the lock of a dead holder ends by itself
     bool checks_owner;  // a release looks at who holds the lock
     bool vouch;         // an operator has to say that the servers are new
-    std::unique_ptr<scheme> (*make)(const ports& servers);
+    bool watched;  // the server has two replicas, and three Sentinels, which clients ask for it
+    std::unique_ptr<scheme> (*make)(const ports& servers);  // or Sentinels
 };
+
+/// The longest lease of Holdfast's clients, and so the quarantine of a server that may have
+/// forgotten some.
+inline constexpr milliseconds max_ttl{10'000};
+/// What the Sentinels call the master.
+inline constexpr auto master_name = "main";
 
 /// In the order of the ladder.
 std::span<const scheme_entry> schemes();
@@ -70,5 +77,7 @@ std::unique_ptr<scheme> redlock(const ports& servers);
 
 std::unique_ptr<scheme> holdfast_plain(const ports& servers);
 std::unique_ptr<scheme> holdfast_guarded(const ports& servers);
+std::unique_ptr<scheme> holdfast_watched(const ports& sentinels);
+std::unique_ptr<scheme> holdfast_unacknowledged(const ports& sentinels);
 
 }  // namespace holdfast::lab

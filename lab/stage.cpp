@@ -18,7 +18,8 @@ constexpr milliseconds patience{20'000};
 stage::stage(const scheme_entry& scheme, const props& wanted, journal& story, std::stop_token stop)
     : scheme_(scheme), story_(story), stop_(std::move(stop)) {
     if (wanted.server_clock) server_clock_ = std::make_unique<test::shifted_clock>();
-    for (std::size_t node = 0; node < scheme.nodes; ++node) {
+    if (scheme.watched) group_.emplace(test::sentinel_group_options{.master_name = master_name});
+    for (std::size_t node = 0; node < scheme.nodes && !scheme.watched; ++node) {
         test::redis_options options;
         if (server_clock_ && node == scheme.nodes / 2) {
             options.environment = server_clock_->environment();
@@ -32,7 +33,9 @@ stage::stage(const scheme_entry& scheme, const props& wanted, journal& story, st
 void stage::vouch() {
     options settings;
     for (const auto& server : servers_) settings.urls.push_back(server.url());
+    if (group_) settings.urls = {group_->url()};
     settings.restart_guard = true;
+    settings.max_ttl = max_ttl;
     client operators(settings);
     (void)enlist(operators, true);
 }
@@ -42,11 +45,20 @@ std::string stage::name_of(std::size_t node) const {
 }
 
 actor& stage::enter(const test::environment_variables& environment) {
-    actor::cast role{"client " + std::to_string(actors_.size() + 1), scheme_, {}, environment};
-    for (std::size_t node = 0; node < nodes(); ++node) {
-        role.servers.push_back({name_of(node), servers_[node].port()});
-    }
+    const actor::cast role{"client " + std::to_string(actors_.size() + 1), scheme_, routes(),
+                           environment};
     return actors_.emplace_back(role, key, story_, stop_);
+}
+
+std::vector<tap::route> stage::routes() const {
+    std::vector<tap::route> all;
+    for (std::size_t n = 0; group_ && n < group_->sentinels(); ++n) {
+        all.push_back({"Sentinel " + std::to_string(n + 1), group_->sentinel(n).port()});
+    }
+    for (std::size_t node = 0; node < servers_.size(); ++node) {
+        all.push_back({name_of(node), servers_[node].port()});
+    }
+    return all;
 }
 
 void stage::split(actor& first, actor& second) {

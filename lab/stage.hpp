@@ -13,6 +13,7 @@
 #include "lab/journal.hpp"
 #include "lab/scheme.hpp"
 #include "support/redis_server.hpp"
+#include "support/sentinel_group.hpp"
 #include "support/shifted_clock.hpp"
 
 namespace holdfast::lab {
@@ -48,10 +49,14 @@ class stage {
     static constexpr auto key = "lottery";
 
     [[nodiscard]] const scheme_entry& scheme() const { return scheme_; }
-    [[nodiscard]] std::size_t nodes() const { return servers_.size(); }
+    [[nodiscard]] std::size_t nodes() const { return scheme_.nodes; }
     [[nodiscard]] std::size_t majority() const { return nodes() / 2 + 1; }
     [[nodiscard]] std::size_t weak_node() const { return nodes() / 2; }
-    [[nodiscard]] test::redis_server& server(std::size_t node) { return servers_[node]; }
+    [[nodiscard]] test::redis_server& server(std::size_t node) {
+        return group_ ? group_->server(node) : servers_[node];
+    }
+    /// REQUIRES: the scheme is watched. Its first server is the master.
+    [[nodiscard]] test::sentinel_group& group() { return *group_; }
     [[nodiscard]] std::string name_of(std::size_t node) const;
     [[nodiscard]] test::shifted_clock& server_clock() { return *server_clock_; }
 
@@ -75,12 +80,14 @@ class stage {
 
   private:
     void vouch();
+    [[nodiscard]] std::vector<tap::route> routes() const;
 
     const scheme_entry& scheme_;
     journal& story_;
     std::stop_token stop_;
     std::unique_ptr<test::shifted_clock> server_clock_;
     std::deque<test::redis_server> servers_;
+    std::optional<test::sentinel_group> group_;  // instead of these
     std::deque<actor> actors_;
 };
 

@@ -9,9 +9,10 @@ from . import matches
 
 USAGE = 64
 
-LETTERS = "abcdefgh"
+LETTERS = "abcdefghi"
 # What needs no peer is measured by holdfast-bench: its parts, and the letters that they belong to.
-OWN = {"server": "a", "coroutines": "c", "quorum": "e", "votes": "e", "held": "f"}
+OWN = {"server": "a", "coroutines": "c", "quorum": "e", "votes": "e", "held": "f",
+       "replication": "i"}
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent
 IN_SOURCES = (BENCH.parent / "script" / "bench").exists()

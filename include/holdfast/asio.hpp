@@ -14,6 +14,7 @@
 
 #include "holdfast/detail/async.hpp"
 #include "holdfast/detail/lockable.hpp"
+#include "holdfast/election.hpp"
 #include "holdfast/lease.hpp"
 #include "holdfast/mutex.hpp"
 
@@ -25,6 +26,12 @@
 ///   mutex::async_try_acquire_for(wait, token)           the same
 ///   mutex::async_try_acquire_until(when, token)         the same
 ///   mutex::async_acquire(how, token), and so on         the same, with other options
+///   election_observer::async_next(token)                void(std::exception_ptr, leader)
+///   election_observer::async_try_next_for(wait, token)  void(std::exception_ptr,
+///                                                            std::optional<leader>)
+///   latch::async_count_down(token)                      void(std::exception_ptr)
+///   latch::async_wait(token)                            void(std::exception_ptr)
+///   latch::async_try_wait_for(wait, token)              void(std::exception_ptr, bool)
 ///   lease::async_release(token)                         void(std::exception_ptr, release_result)
 ///   lease::async_renew(ttl, token)                      void(std::exception_ptr)
 ///
@@ -38,10 +45,10 @@
 /// only where it could not begin (errc::closed, errc::forked). The initiating call throws
 /// std::bad_alloc alone, before anything has begun. Cancellation: the token's associated
 /// cancellation slot, any type, emitted where the handler would run, as Asio asks. An acquire then
-/// completes with errc::cancelled, and what it sent is released. A release or renewal is not
-/// cancelled. Lifetime: the mutex or lease must live until completion. ~client() completes what is
-/// under way with errc::closed. Options are copied, and may be written inside a co_await
-/// expression, with GCC 12, too: holdfast/label.hpp.
+/// completes with errc::cancelled, and what it sent is released; so does who waits for a latch, or
+/// observes. A release or renewal is not cancelled. Lifetime: the mutex, lease or observer must
+/// live until completion. ~client() completes what is under way with errc::closed. Options are
+/// copied, and may be written inside a co_await expression, with GCC 12, too: holdfast/label.hpp.
 namespace holdfast {
 namespace detail {
 
@@ -177,6 +184,79 @@ auto lease::async_renew(std::chrono::milliseconds ttl, CompletionToken&& token) 
             });
         },
         token, ttl);
+}
+
+template <typename CompletionToken>
+auto election_observer::async_next(CompletionToken&& token) {
+    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, leader)>(
+        [this](auto handler) {
+            detail::initiate(
+                std::move(handler),
+                [&](auto done) {
+                    return detail::start_next(
+                        *this, clock::time_point::max(),
+                        [done](std::exception_ptr why, std::optional<leader> now) {
+                            done(std::move(why), std::move(now).value_or(leader{}));
+                        });
+                },
+                leader{});
+        },
+        token);
+}
+
+template <typename Rep, typename Period, typename CompletionToken>
+auto election_observer::async_try_next_for(const std::chrono::duration<Rep, Period>& wait,
+                                           CompletionToken&& token) {
+    return boost::asio::async_initiate<CompletionToken,
+                                       void(std::exception_ptr, std::optional<leader>)>(
+        [this, wait](auto handler) {
+            detail::initiate(
+                std::move(handler),
+                [&](detail::next_done done) {
+                    return detail::start_next(*this, detail::from_now(wait), std::move(done));
+                },
+                std::optional<leader>{});
+        },
+        token);
+}
+
+template <typename CompletionToken>
+auto latch::async_count_down(CompletionToken&& token) {
+    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr)>(
+        [this](auto handler) {
+            detail::initiate(std::move(handler), [&](detail::renew_done done) {
+                return detail::start_count_down(*this, std::move(done));
+            });
+        },
+        token);
+}
+
+template <typename CompletionToken>
+auto latch::async_wait(CompletionToken&& token) const {
+    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr)>(
+        [this](auto handler) {
+            detail::initiate(std::move(handler), [&](auto done) {
+                return detail::start_wait(
+                    *this, clock::time_point::max(),
+                    [done](std::exception_ptr why, bool) { done(std::move(why)); });
+            });
+        },
+        token);
+}
+
+template <typename Rep, typename Period, typename CompletionToken>
+auto latch::async_try_wait_for(const std::chrono::duration<Rep, Period>& wait,
+                               CompletionToken&& token) const {
+    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, bool)>(
+        [this, wait](auto handler) {
+            detail::initiate(
+                std::move(handler),
+                [&](detail::wait_done done) {
+                    return detail::start_wait(*this, detail::from_now(wait), std::move(done));
+                },
+                false);
+        },
+        token);
 }
 
 }  // namespace holdfast

@@ -16,21 +16,25 @@
 /// what each deployment gives: doc/guarantees.md.
 ///
 /// Read client, mutex, lease, options and error, in this order; then the other kinds of locks:
-/// shared_mutex, recursive_mutex. Not included from here:
+/// shared_mutex, semaphore, multi_mutex, recursive_mutex, election, latch. Not included from here:
 /// holdfast/asio.hpp (coroutines and callbacks, needs Boost) and holdfast/operate.hpp (who holds
 /// what, release by owner token, the state of the servers).
 
 #include "holdfast/client.hpp"
 #include "holdfast/clock.hpp"
 #include "holdfast/duration.hpp"
+#include "holdfast/election.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/label.hpp"
+#include "holdfast/latch.hpp"
 #include "holdfast/lease.hpp"
 #include "holdfast/log.hpp"
+#include "holdfast/multi_mutex.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/options.hpp"
 #include "holdfast/recursive_mutex.hpp"
 #include "holdfast/replicas.hpp"
+#include "holdfast/semaphore.hpp"
 #include "holdfast/shared_mutex.hpp"
 #include "holdfast/statistics.hpp"
 #include "holdfast/version.hpp"

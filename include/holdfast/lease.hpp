@@ -35,19 +35,27 @@ struct holder {
     /// It is read, perhaps by many (shared_mutex): this is who came first, and may have left since.
     bool reads = false;
 
+    /// It has other keys, too (multi_mutex), or waits for these, and this one is kept for it until
+    /// it has them.
+    bool several = false;
+
+    /// It leads by it, or would: election.
+    bool leads = false;
+
     /// Nobody holds it: the server has restarted, and grants nothing for `remaining`.
     bool quarantine = false;
 
     [[nodiscard]] bool foreign() const { return host.empty() && !quarantine; }
 
     /// For people, after "held by": `anna@web1, process 4711 (nightly)`, the same behind
-    /// `readers, the first of them`, `another library`, or
+    /// `readers, the first of them` or before `, along with other keys`, `another library`, or
     /// `nobody: the server is in quarantine for another 12s`. Control characters are escaped.
     [[nodiscard]] std::string describe() const;
 };
 
-/// Reads an owner token: `hf1:<40 hex digits>:<user@host>:<pid>:<label>`, or that of a reader,
-/// which begins with `hr1:`. Anything else is foreign().
+/// Reads an owner token: `hf1:<40 hex digits>:<user@host>:<pid>:<label>`; that of a reader begins
+/// with `hr1:`, that of who has several keys with `hm1:`, that of a leader with `he1:`. Anything
+/// else is foreign().
 holder parse_owner(std::string owner);
 
 enum class release_result : std::uint8_t {
@@ -87,12 +95,15 @@ class lease {
     /// for it; 0 without fencing. Give it to the resource, and let that refuse smaller ones.
     [[nodiscard]] std::uint64_t token() const noexcept;
 
+    /// Of a semaphore: the number of its permit, which no other valid holder has. 0 for all else.
+    [[nodiscard]] std::uint32_t slot() const noexcept;
+
     /// The owner token: what the servers know this holder by, and never another one. Whoever has it
     /// can renew and release the lock (holdfast/operate.hpp), until it is released. A lease whose
     /// owner was asked for is therefore not handed off within the process. First asked for after a
     /// hand-off, or in a child, it is of no use.
     [[nodiscard]] const std::string& owner() const noexcept;
-    /// As it was given: without options::prefix.
+    /// As it was given: without options::prefix. Of a multi_mutex all keys, with commas in between.
     [[nodiscard]] const std::string& key() const noexcept;
 
     /// The deadline. T1: before it nobody else is a valid holder. Moves with each renewal.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "holdfast/client.hpp"
+#include "holdfast/election.hpp"
 #include "holdfast/lease.hpp"
 
 /// For people and tools that look after locks rather than hold them: who holds what, release by
@@ -31,6 +32,16 @@ inline constexpr std::size_t max_waiters_told = 1000;
 
 /// Of how many of those who read it tells.
 inline constexpr std::size_t max_readers_told = 1000;
+
+/// Of how many of those who have a permit it tells.
+inline constexpr std::size_t max_permits_told = 1000;
+
+/// What a server has of a latch.
+struct latch_view {
+    std::uint64_t count = 0;
+    std::uint64_t left = 0;  // who have not counted down; 0: it is open
+    std::optional<std::chrono::milliseconds> remaining{};
+};
 
 /// What the servers have at one key. It is held if `votes` is a majority of `nodes`. A lock may be
 /// free for a moment while somebody stands in line for it.
@@ -64,6 +75,28 @@ struct lock_status {
     std::optional<std::size_t> reading{};  // how many read, as most servers have it
     std::string no_readers{};              // why they are not known: rights, or no readers there
 
+    /// One of those who have a permit: semaphore.
+    struct permit {
+        holder who{};  // with its owner token, and how long its lease still runs
+        std::uint32_t slot = 0;
+    };
+    /// Set where it is a semaphore, by their slots; of many the max_permits_told whose leases end
+    /// first. held_by is then the one of them whose lease ends last. nullopt: it is none, or not
+    /// known.
+    std::optional<std::vector<permit>> permits{};
+    std::optional<std::uint32_t>
+        limit{};                         // how many permits there are; set where it is a semaphore
+    std::optional<std::size_t> taken{};  // how many of them are; may be more than the limit, where
+                                         // that was lowered
+
+    /// Set where it is the lead of an election: who leads, in which term and with which value. Not
+    /// while somebody who was granted the lead has not claimed it.
+    std::optional<holdfast::leader> leader{};
+    std::string no_leader{};  // why that is not known
+
+    /// Set where there is a latch at the key, which nobody holds: held_by is unset then.
+    std::optional<latch_view> latch{};
+
     struct waiter {
         /// As of a holder, but without the owner token: that is what the lock is going to be
         /// released by. foreign(): what stands there was not written by Holdfast.
@@ -80,23 +113,25 @@ struct lock_status {
 };
 
 /// Who holds the key, if anybody, and who waits for it. errc::wrong_type if it is no string, unless
-/// Redisson holds it: the owner is then the `<uuid>:<thread>` found there. This and list() need a
-/// server that can be written to only where the client has a restart guard.
+/// it is a semaphore or a latch, or Redisson holds it: the owner is then the `<uuid>:<thread>`
+/// found there. This and list() need a server that can be written to only where the client has a
+/// restart guard.
 [[nodiscard]] lock_status inspect(client& through, std::string_view key);
 
 /// For how long no majority grants this client a lock, because servers are new or have restarted,
 /// and may have forgotten locks. Asks no server: it is what the client has heard since it
-/// connected. nullopt: a majority may grant locks, nothing was heard yet, or this client has no
-/// restart guard.
+/// connected; in a Cluster the longest of the slots that it has used. nullopt: a majority may grant
+/// locks, nothing was heard yet, or this client has no restart guard.
 [[nodiscard]] std::optional<std::chrono::milliseconds> quarantine(client& through);
 
-/// What messages call the servers, in the order of their URLs. Asks no server.
+/// What messages call the servers, in the order of their URLs; those of a Cluster as it was last
+/// seen, and its seeds before. Asks no server.
 [[nodiscard]] std::vector<std::string> server_names(client& through);
 
-/// Visits every lock of Holdfast whose key matches the glob, in no order, at most once. Takes many
-/// questions: SCAN, and a few bytes of every string that matches. Safe on a busy server; may miss
-/// locks that come or go meanwhile. Tells how many wait for each, and not who: lock_status::waiters
-/// is unset. `visit` may use the client; what it throws ends the visit.
+/// Visits every lock and latch of Holdfast whose key matches the glob, in no order, at most once.
+/// Takes many questions: SCAN, and a few bytes of every string that matches. Safe on a busy server;
+/// may miss locks that come or go meanwhile. Tells how many wait for each, and not who:
+/// lock_status::waiters is unset. `visit` may use the client; what it throws ends the visit.
 using lock_visitor = std::function<void(const lock_status&)>;
 void list(client& through, std::string_view glob, const lock_visitor& visit);
 
@@ -143,6 +178,14 @@ struct forced_release {
 [[nodiscard]] bool linger(client& through, std::string_view key, std::string_view owner,
                           std::chrono::milliseconds how_long);
 
+/// Changes how many permits a semaphore has, for all who come from now on with that number; makes
+/// the agreement where there is none yet. Who has a permit keeps it until it lets go, also beyond
+/// the limit, and counts: nobody is granted one before fewer are left than there are permits. Who
+/// stands in line with another number is told at once (errc::other_limit). Returns how many it had;
+/// 0: there was none. errc::invalid_option below 1, above max_permits (holdfast/semaphore.hpp), and
+/// on a quorum; errc::wrong_type where something else is at the key.
+std::uint32_t set_limit(client& through, std::string_view key, std::uint32_t permits);
+
 /// What came of a lock that examine() acquired and released.
 struct trial_lock {
     std::error_code code{};  // none: acquired, extended and released
@@ -165,6 +208,9 @@ struct replica_report {
     bool online = false;
     std::chrono::seconds lag{};  // since it last confirmed anything
     std::uint64_t bytes_behind = 0;
+    std::string error{};  // it could not be asked itself; nothing below is set then
+    std::optional<std::chrono::milliseconds> clock_difference{};  // its wall clock against ours
+    std::string eviction_policy{};                                // maxmemory-policy
 };
 
 /// A master, its replicas, and the Sentinels of a URL.
@@ -173,6 +219,9 @@ struct group_report {
     std::vector<sentinel_report> sentinels{};  // as the URL lists them
     std::vector<replica_report> replicas{};
     std::optional<std::uint64_t> min_replicas_to_write{};
+    std::uint64_t members = 0;  // the master and its replicas, by what the Sentinels know
+    std::uint64_t acks = 0;     // how many replicas have to acknowledge what this client is granted
+    std::optional<std::uint64_t> agreed_on{};  // how many servers its clients have noted
 };
 
 /// What can be seen of one server. Unset or empty: it could not be found out; see `error`.
@@ -208,6 +257,16 @@ struct server_report {
     std::optional<std::chrono::milliseconds> quarantine{};  // what is left of it
     std::string one_with{};  // a node of the quorum that is the same server, or replicates it
     std::optional<group_report> group{};  // of a Sentinel URL, also where no master was reached
+
+    /// Of a master of a Cluster: its part in it. Each slot has a record of its own, so enlisted,
+    /// max_ttl and quarantine are not set.
+    struct shard_report {
+        std::size_t slots = 0;     // that it serves
+        std::size_t replicas = 0;  // that the Cluster knows, and that are not down
+        std::size_t members = 0;   // servers of the shard, those that are down too; 0: not told
+        std::size_t covered = 0;   // slots that any server serves: 16384, if it is whole
+    };
+    std::optional<shard_report> shard{};
 };
 
 /// Looks at one server after the other, over connections of its own, and acquires a trial lock on a
@@ -219,7 +278,8 @@ struct server_report {
 /// guard does when it connects; a life that is new begins with a quarantine. With `fresh`, vouches
 /// for the servers: they vote at once, and this client's max_ttl is the one agreed on. REQUIRES of
 /// whoever vouches: nobody relies on a lock that a server may have forgotten, or T1 is void.
-/// Returns for each server how long its quarantine still is (zero: it votes). Throws in the end,
+/// Returns for each server how long its quarantine still is (zero: it votes); in a Cluster for each
+/// master, of all of its slots, which takes a while for 16384 of them. Throws in the end,
 /// where servers could not be enlisted: the code of the first, what() has all.
 [[nodiscard]] std::vector<std::chrono::milliseconds> enlist(client& through, bool fresh);
 

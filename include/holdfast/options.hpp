@@ -20,6 +20,7 @@ inline constexpr std::chrono::milliseconds min_ttl{50};
 inline constexpr std::chrono::hours longest_max_ttl{24};
 inline constexpr std::chrono::hours longest_time{24 * 365};
 inline constexpr std::size_t max_key_bytes = 64 * 1024;  // with the prefix: errc::invalid_key
+inline constexpr std::size_t max_keys = 16;              // of a multi_mutex: errc::invalid_key
 inline constexpr unsigned max_drift_per_mille = 100;
 inline constexpr std::size_t max_replica_acks = 100;
 
@@ -38,12 +39,14 @@ struct tls_options {
 ///
 /// One URL is one server, or the master that some Sentinels name. Several, an odd number up to 15,
 /// are a quorum of independent masters: a lock needs the votes of a majority, and any minority may
-/// fail. The query of a URL may give some settings, which then override those here: doc/urls.md.
+/// fail. redis+cluster:// names servers of one Redis Cluster, which finds the others; it cannot be
+/// part of a quorum. The query of a URL may give some settings, which then override those here:
+/// doc/urls.md.
 ///
 /// REQUIRES, for T1: all clients that lock a key have the same servers, database and prefix, and
 /// with a restart guard the same max_ttl (errc::other_max_ttl).
 struct options {
-    /// redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel:// ; see doc/urls.md
+    /// redis://, rediss://, unix://, redis+sentinel://, redis+cluster://, ...; see doc/urls.md
     std::vector<std::string> urls{};
 
     std::string user{};      // where the URL has none
@@ -76,7 +79,8 @@ struct options {
 
     /// Ask a server that has restarted, was flushed or was promoted for no votes until every
     /// earlier lease is over; also watch its clock for jumps. Unset: on for a quorum, behind
-    /// Sentinel, and where replicas have to acknowledge what is granted; off for one server, whose
+    /// Sentinel, for a Cluster (there for each slot, also one that comes from another shard), and
+    /// where replicas have to acknowledge what is granted; off for one server, whose
     /// restart without its data then voids T1.
     std::optional<bool> restart_guard{};
     /// So many replicas of a server have to acknowledge a grant, a renewal, a fencing token and the
@@ -84,8 +88,9 @@ struct options {
     /// the restart guard (doc/guarantees.md). Costs a second connection to each such server, and a
     /// round trip to its replicas, which callers share. An acquire that is not acknowledged within
     /// node_timeout fails with errc::unreachable, and is released. Unset: a majority where the size
-    /// of the replication group is known, none at the address of a single server, where majority()
-    /// and all() are refused. Up to max_replica_acks.
+    /// of the replication group is known, in a Cluster that of a key's shard; none at the address
+    /// of a single server, where majority() and all() are refused (errc::invalid_option). Up to
+    /// max_replica_acks.
     std::optional<replicas> replica_acks{};
     /// Accept servers that may evict lock keys (any maxmemory-policy but noeviction). Voids T1.
     bool allow_eviction = false;

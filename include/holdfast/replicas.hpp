@@ -13,7 +13,8 @@ namespace holdfast {
 ///   none()       no replica is asked
 ///   majority()   so many that they and the master are a majority of the group
 ///   all()        every replica of the group
-///   exactly(n)   n replicas, however many there are
+///   exactly(n)   n replicas, however many there are. Where that is a majority of a group that has
+///                grown, it may take more: doc/guarantees.md
 ///
 /// The group is a master and its replicas, those that are down included. A majority of it, or all
 /// of it, can be asked for only where its size is known: not at the address of a single server.

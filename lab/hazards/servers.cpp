@@ -77,6 +77,35 @@ verdict master_dies(stage& scene) {
     return judge_overlap({first, one}, {second, two});
 }
 
+// The old master knows nothing of the new one, and neither does client 1.
+verdict master_cut_off(stage& scene) {
+    const std::size_t node = scene.weak_node();
+    const std::string name = scene.name_of(node);
+    test::redis_server& master = scene.server(node);
+    test::redis_server replica;
+    master.command({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
+    replicate(replica, master.port());
+    // From then on it is sent what is written; before, a short lock may be over when it comes.
+    const auto is_online = [&] {
+        return master.command({"INFO", "replication"}).find("state=online") != std::string::npos;
+    };
+    if (!test::eventually(20s, is_online)) throw std::runtime_error("the replica stays offline");
+    actor& first = scene.enter();
+    actor& second = scene.enter();
+    scene.split(first, second);
+    const outcome one = scene.must_acquire(first, short_ttl);
+    if (!test::eventually(5s, [&] { return replica.exists(stage::key); })) {
+        throw std::runtime_error("the replica does not get the lock");
+    }
+    replica.command({"REPLICAOF", "NO", "ONE"});
+    second.network().lead_to(node, replica.port());
+    scene.say(name +
+              " is cut off with client 1; its replica, which knows the lock, is promoted, "
+              "and client 2 goes there");
+    const outcome two = scene.try_for(second, short_ttl, max_ttl + reconnecting + 5s);
+    return judge_overlap({first, one}, {second, two});
+}
+
 verdict restarts_empty(stage& scene) {
     actor& first = scene.enter();
     actor& second = scene.enter();

@@ -13,6 +13,17 @@ options settings_for(const ports& servers, std::optional<bool> guard) {
         settings.urls.push_back("redis://127.0.0.1:" + std::to_string(port));
     }
     settings.restart_guard = guard;
+    settings.max_ttl = max_ttl;
+    return settings;
+}
+
+options settings_behind(const ports& sentinels, const std::string& query) {
+    options settings;
+    std::string url = "redis+sentinel://";
+    for (const std::uint16_t port : sentinels) url += "127.0.0.1:" + std::to_string(port) + ",";
+    url.back() = '/';
+    settings.urls = {url + master_name + query};
+    settings.max_ttl = max_ttl;
     return settings;
 }
 
@@ -57,6 +68,14 @@ std::unique_ptr<scheme> holdfast_plain(const ports& servers) {
 
 std::unique_ptr<scheme> holdfast_guarded(const ports& servers) {
     return std::make_unique<holdfast_lock>(settings_for(servers, true));
+}
+
+std::unique_ptr<scheme> holdfast_watched(const ports& sentinels) {
+    return std::make_unique<holdfast_lock>(settings_behind(sentinels, ""));
+}
+
+std::unique_ptr<scheme> holdfast_unacknowledged(const ports& sentinels) {
+    return std::make_unique<holdfast_lock>(settings_behind(sentinels, "?replica_acks=none"));
 }
 
 }  // namespace holdfast::lab

@@ -7,15 +7,18 @@ namespace {
 
 // Long enough for a release to find no script and be sent again, each leg as slow as is not yet
 // called a disturbance. That it found none is read when the answer is overdue, where nobody awaits
-// it.
+// it; a server has none that forgot it or refused to learn it.
 core::duration cleanup_time(const plan& settings) {
-    const bool unread = settings.has(fault::script_flush);
+    const bool unread = settings.has(fault::script_flush) || settings.has(fault::permission) ||
+                        settings.has(fault::refusal);
     return settings.base_delay * 16 + (unread ? settings.node_timeout * 2 : core::duration{0});
 }
 
 // What a server has promised it keeps: none forgets, and no clock jumps by more than is provided
-// for.
+// for. In a group it is what so many servers have known at some time.
 bool servers_keep_all(const plan& settings) {
+    if (settings.grouped())
+        return settings.replication().acks > 0 && settings.clocks_keep_to_guard();
     return !settings.forgets() && settings.promises_exclusion();
 }
 
@@ -40,11 +43,17 @@ checkers::checkers(world& in, const network& on, const key_watch& keys)
 holder_id checkers::decided(const grant& what) {
     const auto owned = know(what.owner, what.client, what.sent);
     auto& record = owners_[owned];
-    const bool inherited = record.held_by != 0;
+    const bool same_owner = record.held_by != 0;
+    const bool handed_off = same_owner && what.sent == record.last_sent;
     const auto who = static_cast<holder_id>(holders_.size());
-    holders_.push_back({what.client, what.caller, owned, inherited ? what.asked : what.sent});
-    if (inherited) hand_off(who, owned, what);
+    holders_.push_back(
+        {what.client, what.caller, owned, handed_off ? what.asked : what.sent, what.reads});
+    if (handed_off) hand_off(who, what);
+    if (same_owner) follow(who, owned, what);
     record.held_by = who;
+    record.last_sent = what.sent;
+    if (++record.holders == 1) record.first_sent = what.sent;
+    check_batch(who, what);
     check_quorum(who, what.owner, what.deadline);
     std::erase(unheld_[what.client], owned);
     if (what.stale) {
@@ -55,13 +64,28 @@ holder_id checkers::decided(const grant& what) {
     }
     if (!world_.settings().fencing) return who;
     check_order(who, what.token);
-    const auto before = successes_.empty() ? core::fencing_token{} : successes_.back().largest;
-    successes_.push_back({who, what.at, what.token, std::max(before, what.token)});
+    const auto before = successes_.empty() ? success{} : successes_.back();
+    const auto written = what.reads ? before.written : std::max(before.written, what.token);
+    successes_.push_back({who, what.at, what.token, std::max(before.largest, what.token), written});
     return who;
 }
 
+holder_id checkers::downgraded(holder_id who, std::string_view as, instant at, instant expired) {
+    const auto wrote = holders_[who];
+    const auto owned = know(as, wrote.client, at);
+    const auto reader = static_cast<holder_id>(holders_.size());
+    holders_.push_back({wrote.client, wrote.caller, owned, wrote.started, true});
+    owners_[owned].held_by = reader;
+    for (auto& held : leases_) {
+        if (held.who == who) held.who = reader;
+    }
+    end_owner(wrote.owner, at, expired, true);
+    ++downgrades_;
+    return reader;
+}
+
 // Whoever decides has looked at its clock since now: it cannot have found it younger than this.
-void checkers::hand_off(holder_id who, owner_id which, const grant& what) {
+void checkers::hand_off(holder_id who, const grant& what) {
     ++handed_off_;
     const auto longest =
         std::min(core::hand_off_window, world_.settings().timing.ttl / 8) * 101 / 100;
@@ -70,9 +94,16 @@ void checkers::hand_off(holder_id who, owner_id which, const grant& what) {
         report(rule::staleness, name_of_holder(who) + " is handed a lease that is " + seconds(age) +
                                     " old, and ends at " + seconds(what.deadline));
     }
+}
+
+// Another of its process had it under the same owner, and has let go.
+void checkers::follow(holder_id who, owner_id which, const grant& what) {
     if (what.fair) {
         report(rule::line,
                name_of_holder(who) + " wants to be served in turn, and is handed the lock");
+    }
+    if (what.reads) {
+        report(rule::ownership, name_of_holder(who) + " reads, and is handed the lock");
     }
     const auto other = owners_[which].shown_by;
     if (other == 0) return;
@@ -80,22 +111,39 @@ void checkers::hand_off(holder_id who, owner_id which, const grant& what) {
                                 name_of_holder(other) + " has shown, which has let go");
 }
 
-// Real-time order: who asked after another was decided must have the larger token.
+// Others wait, too. From request to request, by the clock of the process: what decides is that.
+void checkers::check_batch(holder_id who, const grant& what) {
+    const auto& record = owners_[holders_[who].owner];
+    const auto longest =
+        std::min(core::hand_off_window, world_.settings().timing.ttl / 8) * 101 / 100;
+    const auto kept = what.sent - record.first_sent;
+    if (kept <= longest && record.holders <= core::most_holders) return;
+    report(rule::staleness, name_of_holder(who) + " is the holder number " +
+                                std::to_string(record.holders) +
+                                " of its process, which first "
+                                "asked " +
+                                seconds(kept) + " before");
+}
+
+// Real-time order: who asked after another was decided must have the larger token. Two that read,
+// at several servers, need not.
 void checkers::check_order(holder_id who, core::fencing_token token) {
     if (!order_promised_) return;
     for (const auto& earlier : successes_) {
-        if (earlier.token == token) {
+        if (earlier.token == token && !may_share_token(who, earlier.who)) {
             report(rule::token_order, name_of_holder(who) + " and " + name_of_holder(earlier.who) +
                                           " both got token " + std::to_string(token.value));
         }
     }
     const auto started = holders_[who].started;
     const auto after = std::ranges::upper_bound(successes_, started, {}, &success::decided);
-    if (after == successes_.begin() || std::prev(after)->largest < token) return;
+    if (after == successes_.begin()) return;
+    const auto& last = *std::prev(after);
+    const auto above = may_share_token(who, who) ? last.written : last.largest;
+    if (above < token) return;
     report(rule::token_order, name_of_holder(who) + " asked at " + seconds(started) +
                                   " and got token " + std::to_string(token.value) + ", not above " +
-                                  std::to_string(std::prev(after)->largest.value) +
-                                  " that had been given out before");
+                                  std::to_string(above.value) + " that had been given out before");
 }
 
 void checkers::returned(holder_id who, instant at, instant deadline) {
@@ -107,7 +155,7 @@ void checkers::returned(holder_id who, instant at, instant deadline) {
 void checkers::check_quorum(holder_id who, std::string_view named, instant deadline) {
     if (!quorum_promised_ || deadline <= world_.now()) return;
     const auto backing = keys_.backing(named, deadline);
-    if (backing >= core::majority(world_.settings().nodes)) return;
+    if (backing >= world_.settings().backers()) return;
     report(rule::quorum, name_of_holder(who) + " believes to hold until " + seconds(deadline) +
                              ", and no more than " + std::to_string(backing) +
                              " servers hold its key until then");
@@ -142,12 +190,16 @@ void checkers::renewed(holder_id who, instant at, bool stale, instant deadline) 
     }
 }
 
-// Two intervals overlap exactly if one begins inside the other.
+// Two intervals overlap exactly if one begins inside the other. Those of readers may.
 void checkers::check_exclusion(holder_id who, instant at, instant deadline) {
     std::erase_if(leases_, [&](const lease& held) { return held.deadline <= world_.now(); });
     if (!exclusion_promised_ || deadline <= at) return;
     for (const auto& held : leases_) {
         if (held.who == who || held.deadline <= at) continue;
+        if (holders_[who].reads && holders_[held.who].reads) {
+            ++read_together_;
+            continue;
+        }
         report(rule::exclusion, name_of_holder(who) + " holds from " + seconds(at) + " while " +
                                     name_of_holder(held.who) + " may believe to hold until " +
                                     seconds(held.deadline));
@@ -241,7 +293,11 @@ void checkers::found_at(std::uint32_t server, owner_id who, bool link_is_fit) {
 
 void checkers::found_in_line(std::uint32_t server, owner_id who, bool link_is_fit) {
     const auto& record = owners_[who];
-    const bool hindered = record.over_at <= line_.hindered_until();
+    // A server that is promoted may have its entry from before, and nobody who has held the lock
+    // leaves the line: it is called when its turn comes, and declines.
+    const bool inherited =
+        world_.settings().grouped() && rolled_back_[server] > record.first_departed;
+    const bool hindered = record.over_at <= line_.hindered_until() || inherited;
     if (!link_is_fit || hindered || !must_be_clean(server, record)) return;
     report(rule::orphan, name_of_owner(who) + " still stands in line, " +
                              seconds(world_.now() - record.over_at) + " after it was over");
@@ -265,6 +321,13 @@ void checkers::plain_write(holder_id who, std::uint64_t version) {
                    " of the plain register, having read " + std::to_string(version));
     }
     ++plain_version_;
+}
+
+void checkers::plain_read(holder_id who, std::uint64_t version) {
+    if (version == plain_version_ || !exclusion_promised_) return;
+    report(rule::exclusion, name_of_holder(who) + " read version " + std::to_string(version) +
+                                " of the plain register, and somebody wrote " +
+                                std::to_string(plain_version_) + " meanwhile");
 }
 
 void checkers::report(rule broken, std::string what) {

@@ -12,6 +12,7 @@
 #include "core/hand_off.hpp"
 #include "core/node_set.hpp"
 #include "sim/check/clock_looks.hpp"
+#include "sim/check/holders.hpp"
 #include "sim/check/line_pace.hpp"
 #include "sim/check/line_watch.hpp"
 #include "sim/check/rules.hpp"
@@ -22,8 +23,6 @@ namespace holdfast::sim {
 
 using owner_id = std::uint32_t;   // an owner token, in the order in which servers saw them; 0: none
 using holder_id = std::uint32_t;  // one hold of one caller; 0: none
-
-inline constexpr std::string_view lock_key = "lock";
 
 /// What the checkers see of the servers' keys.
 class key_watch {
@@ -58,9 +57,12 @@ class checkers {
         bool stale = false;      // when it last looked at its clock, the deadline had passed
         core::duration least{};  // that must be left of it when it is handed on
         bool fair = false;       // it wants to be served in the order of the server's queue
+        bool reads = false;
     };
     holder_id decided(const grant& what);
     void returned(holder_id who, instant at, instant deadline);
+    /// One that wrote goes on as a reader. After `expired` nothing is left of what it wrote under.
+    holder_id downgraded(holder_id who, std::string_view as, instant at, instant expired);
     /// Told or renewed just now, with so much to believe in.
     void check_quorum(holder_id who, std::string_view named, instant deadline);
     void shown(holder_id who, std::string_view as);
@@ -86,7 +88,15 @@ class checkers {
         instant departed{};      // when the client wrote it
         bool abandoned = false;  // it came over a connection that the client has given up
     };
-    void executed(const place& where, const execution& what, bool for_ever);
+    /// Where some read, who held the lock at a server is noted before, and who does and who stands
+    /// in line is told afterwards.
+    struct sequel {
+        holders held;
+        std::span<const std::string> queue;
+    };
+    void about_to_run(holders held) { held_before_ = std::move(held); }
+    void executed(const place& where, const execution& what, bool for_ever,
+                  const sequel* after = nullptr);
     void rolled_back(std::uint32_t server) {
         rolled_back_[server] = world_.now();
         line_.rolled_back();
@@ -120,12 +130,16 @@ class checkers {
     // The register that a lock without fencing protects.
     [[nodiscard]] std::uint64_t plain_version() const { return plain_version_; }
     void plain_write(holder_id who, std::uint64_t version);
+    void plain_read(holder_id who, std::uint64_t version);
 
     void report(rule broken, std::string what);
     [[nodiscard]] const std::optional<violation>& found() const { return found_; }
 
     [[nodiscard]] std::uint64_t acquired() const { return holders_.size() - 1; }
     [[nodiscard]] std::uint64_t handed_off() const { return handed_off_; }
+    /// How often somebody began to read, or read on, while another did.
+    [[nodiscard]] std::uint64_t read_together() const { return read_together_; }
+    [[nodiscard]] std::uint64_t downgrades() const { return downgrades_; }
     [[nodiscard]] std::uint64_t attempts() const { return owners_.size() - 1; }
     [[nodiscard]] std::string name_of_holder(holder_id who) const;
 
@@ -134,12 +148,16 @@ class checkers {
     struct owner {
         std::string_view name{};
         std::uint32_t client = 0;
-        instant departed{};
+        instant departed{};  // of its last request for a vote
+        instant first_departed = instant::max();
         instant over_at = instant::max();
         instant expired{};
         bool lapses = false;
         bool orphaned = false;  // its client has crashed
         holder_id held_by = 0;  // the latest
+        unsigned holders = 0;   // since the lock came to it
+        instant first_sent{};   // the request that the first of them had it by
+        instant last_sent{};    // the same, of the last
         holder_id shown_by = 0;
         core::node_set released_at{};
         std::uint32_t miscalled_on = no_connection;  // answered there with an entry that is wrong
@@ -150,6 +168,7 @@ class checkers {
         std::uint32_t caller = 0;
         owner_id owner = 0;
         instant started{};
+        bool reads = false;
     };
     struct lease {
         holder_id who = 0;
@@ -160,20 +179,28 @@ class checkers {
         instant decided{};
         core::fencing_token token{};
         core::fencing_token largest{};  // of this and all earlier ones
+        core::fencing_token written{};  // the same, of those that write
     };
 
     owner_id know(std::string_view text, std::uint32_t client, instant departed);
     void end_owner(owner_id which, instant at, instant expired, bool lapses);
-    void hand_off(holder_id who, owner_id which, const grant& what);
+    void hand_off(holder_id who, const grant& what);
+    void follow(holder_id who, owner_id which, const grant& what);
+    void check_batch(holder_id who, const grant& what);
+    void begin_batches(const lock_change& made);
     void tell(const place& where, const execution& what) const;
     void voted(const place& where, owner_id who);
     void check_entry(const place& where, const execution& what, owner_id who);
     void check_shortcut(const place& where, const execution& what);
     void check_outsider(const place& where);
     void check_floor(const execution& what, owner_id who);
-    void check_ownership(const place& where, const execution& what, std::string_view text);
+    void check_ownership(const place& where, const execution& what, std::string_view text,
+                         const lock_change& made);
     void check_exclusion(holder_id who, instant at, instant deadline);
     void check_order(holder_id who, core::fencing_token token);
+    [[nodiscard]] bool may_share_token(holder_id one, holder_id other) const {
+        return world_.settings().nodes > 1 && holders_[one].reads && holders_[other].reads;
+    }
     [[nodiscard]] bool must_be_clean(std::uint32_t server, const owner& record) const;
     [[nodiscard]] std::string name_of_owner(owner_id who) const;
     [[nodiscard]] std::string name_of_text(const std::string* text) const;
@@ -198,6 +225,7 @@ class checkers {
     std::vector<std::vector<owner_id>> unheld_;  // of each client: seen, not held, not over
     std::set<std::uint32_t> called_on_;          // the connections that have their client's channel
     std::vector<owner_id> last_on_;              // of each connection: who asked last
+    holders held_before_;
     std::array<instant, 8> rolled_back_{};
     struct {
         instant nobody_waits{};
@@ -207,6 +235,8 @@ class checkers {
     line_watch line_;
     line_pace pace_;
     std::uint64_t handed_off_ = 0;
+    std::uint64_t read_together_ = 0;
+    std::uint64_t downgrades_ = 0;
     std::uint64_t plain_version_ = 0;
     std::optional<violation> found_;
 };

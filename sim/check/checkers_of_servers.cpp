@@ -28,7 +28,8 @@ std::string_view first_line(std::string_view answer) { return answer.substr(0, a
 
 }  // namespace
 
-void checkers::executed(const place& where, const execution& what, bool for_ever) {
+void checkers::executed(const place& where, const execution& what, bool for_ever,
+                        const sequel* after) {
     const bool is_called = what.name == "subscribe" && !what.answer.starts_with('-');
     if (is_called) called_on_.insert(where.connection);
     if (!concerns_lock(what)) {
@@ -44,30 +45,53 @@ void checkers::executed(const place& where, const execution& what, bool for_ever
     if (asks_for_vote(what.name)) {
         if (where.abandoned) record.strayed_to.insert(server);
         record.departed = std::max(record.departed, where.departed);
+        record.first_departed = std::min(record.first_departed, where.departed);
         check_outsider(where);
         check_floor(what, who);
         voted(where, who);
     }
-    const bool ours = what.before != nullptr && *what.before == text;
-    const bool let_go = ours && (what.after == nullptr || *what.after != text);
+    const auto made =
+        after == nullptr ? change_by(what) : change_by(what, held_before_, after->held);
+    const bool let_go = made.was_askers && !made.is_askers;
     if (releases(what.name) && let_go) record.released_at.insert(server);
-    line_.executed(what, world_.now(), *this);
-    pace_.executed(what);
+    begin_batches(made);
+    if (!world_.settings().grouped()) {
+        line_.executed(what, made, world_.now(), *this);
+        if (after != nullptr) {
+            line_.check_readers_behind(what, made, after->queue, world_.now(), *this);
+        }
+        pace_.executed(what, made);
+    }
     check_shortcut(where, what);
     check_entry(where, what, who);
-    check_ownership(where, what, text);
+    check_ownership(where, what, text, made);
+    if (after != nullptr && after->held.are_outlived()) {
+        report(rule::stall, "the lock lives on when all who read it on server " +
+                                std::to_string(where.server) + " have ended");
+    }
     if (for_ever) {
         report(rule::orphan, "server " + std::to_string(where.server) + " keeps the key of " +
                                  name_of_owner(who) + " for ever");
     }
 }
 
+// Who lost the lock, stood in line under the same owner and was granted it there has waited for its
+// turn.
+void checkers::begin_batches(const lock_change& made) {
+    if (world_.settings().nodes > 1) return;
+    for (const auto& name : made.newcomers) {
+        if (const auto known = names_.find(name); known != names_.end()) {
+            owners_[known->second].holders = 0;
+        }
+    }
+}
+
 // Plain SET passes the queue: whoever sends it was told last that nobody stood in line. What was
 // told within a round trip, or over a connection that was disturbed, it may not have heard.
 void checkers::check_shortcut(const place& where, const execution& what) {
-    if (world_.settings().nodes > 1) return;
+    if (!world_.settings().alone()) return;
     auto& told = told_[where.client];
-    if (what.name == "queue_release" && what.answer == ":1\r\n") told.nobody_waits = world_.now();
+    if (releases(what.name) && what.answer == ":1\r\n") told.nobody_waits = world_.now();
     if (what.answer.starts_with("*4\r\n:0\r\n")) told.denied = world_.now();
     if (what.name != "set") return;
     const auto& settings = world_.settings();
@@ -83,9 +107,10 @@ void checkers::check_shortcut(const place& where, const execution& what) {
 // What was begun before the connection was there may name an entry that was right for the one
 // before. Whoever was answered over this one knows better.
 void checkers::check_entry(const place& where, const execution& what, owner_id who) {
-    if (what.name != "queue_acquire") return;
-    const std::size_t entry_at = what.keys.size() == 3 ? 5 : 2;  // behind what a token takes
-    if (what.arguments.size() <= entry_at) return;
+    if (what.name != "queue_acquire" || world_.settings().grouped()) return;
+    const bool behind_tokens = !reads(what.arguments.front()) && what.keys.size() == 3;
+    const std::size_t entry_at = behind_tokens ? 5 : 2;
+    if (what.arguments.size() <= entry_at || what.arguments[entry_at].empty()) return;
     const bool callable = !what.arguments[entry_at].starts_with("- ");
     if (callable == called_on_.contains(where.connection)) return;
     auto& last = owners_[who].miscalled_on;
@@ -108,8 +133,11 @@ void checkers::check_outsider(const place& where) {
 // so that the order alone would hardly ever show what was drawn below the floor.
 void checkers::check_floor(const execution& what, owner_id who) {
     constexpr std::string_view granted = "*2\r\n:1\r\n:";
-    constexpr std::size_t tokens_at = 3;
-    if (what.arguments.size() < tokens_at + 2 || !what.answer.starts_with(granted)) return;
+    const bool in_line = what.name == "queue_acquire" && reads(what.arguments.front());
+    const std::size_t tokens_at = in_line ? 5 : 3;
+    const bool fenced = world_.settings().fencing;
+    if (!fenced || what.arguments.size() < tokens_at + 2 || !what.answer.starts_with(granted))
+        return;
     const auto last = number_at(what.answer.substr(granted.size()));
     const auto tokens = number_at(what.arguments[tokens_at]);
     const auto floor = number_at(what.arguments[tokens_at + 1]);
@@ -137,12 +165,11 @@ void checkers::voted(const place& where, owner_id who) {
     end_owner(last, world_.now(), owners_[last].departed + world_.settings().timing.ttl, false);
 }
 
-void checkers::check_ownership(const place& where, const execution& what, std::string_view text) {
-    const bool ours = what.before != nullptr && *what.before == text;
+void checkers::check_ownership(const place& where, const execution& what, std::string_view text,
+                               const lock_change& made) {
     const bool succeeded = what.answer == ":1\r\n" || what.answer == ":2\r\n";
-    const bool touched =
-        what.before != nullptr && (what.after == nullptr || *what.after != *what.before);
-    if (ours || !(succeeded || touched)) return;
+    const bool allowed = made.was_askers || !succeeded;
+    if (allowed && !made.took_from_others) return;
     report(rule::ownership, std::string(what.name) + " by o" + std::to_string(owner_named(text)) +
                                 " succeeded on server " + std::to_string(where.server) +
                                 ", which belonged to " + name_of_text(what.before));

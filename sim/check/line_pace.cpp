@@ -30,29 +30,29 @@ core::duration line_pace::slack() const {
 }
 
 void line_pace::forget() {
-    granted_.reset();
+    granted_.clear();
     holder_.reset();
     head_.reset();
     deleted_.reset();
     free_since_ = instant::max();
 }
 
-void line_pace::executed(const execution& what) {
+void line_pace::executed(const execution& what, const lock_change& made) {
     if (what.after != nullptr) free_since_ = instant::max();
+    const auto asker = what.arguments.front();
+    const auto claimed = [&](const since& each) { return each.owner == asker; };
     // Who holds it already may be granted it by an entry that a crash has brought back.
     const bool extends = what.name == "extend" && what.answer == ":1\r\n";
-    if (extends && granted_ && granted_->owner == what.arguments.front()) granted_.reset();
+    if (extends) std::erase_if(granted_, claimed);
     const bool asks = what.name == "queue_acquire";
-    if (!asks && what.name != "queue_release") return;
-    const auto asker = what.arguments.front();
+    const bool by_reader = reads(asker) && (extends || what.name == "release");
+    if (!asks && what.name != "queue_release" && !by_reader) return;
     if (deleted_ && (what.after != nullptr || asker == deleted_->owner)) deleted_.reset();
-    const bool same =
-        what.before != nullptr && what.after != nullptr && *what.before == *what.after;
-    if (!same) granted_.reset();
-    if (!same && what.after != nullptr && *what.after != asker) {
-        granted_ = since{*what.after, world_.now()};
+    std::erase_if(granted_, [&](const since& each) { return !made.holds(each.owner); });
+    for (const auto owner : made.newcomers) {
+        if (owner != asker) granted_.push_back({std::string(owner), world_.now()});
     }
-    if (asks && granted_ && granted_->owner == asker && is_grant(what.answer)) granted_.reset();
+    if (asks && is_grant(what.answer)) std::erase_if(granted_, claimed);
 }
 
 void line_pace::note(std::optional<since>& what, const std::string* owner) const {
@@ -67,22 +67,21 @@ void line_pace::look(const sight& now, checkers& reports) {
     note(head_, now.queue.empty() ? nullptr : &now.queue.front());
     if (now.lock != nullptr) free_since_ = instant::max();
     if (now.lock == nullptr) free_since_ = std::min(free_since_, world_.now());
-    if (granted_ && (now.lock == nullptr || *now.lock != granted_->owner)) granted_.reset();
-    look_at_grant(now, reports);
+    std::erase_if(granted_, [&](const since& each) { return !now.holds(each.owner); });
+    for (const auto& each : granted_) look_at_grant(each, now, reports);
     look_at_free_lock(now, reports);
     look_at_deletion(now, reports);
 }
 
-void line_pace::look_at_grant(const sight& now, checkers& reports) const {
-    if (!granted_) return;
-    const auto lasts = world_.now() - granted_->at;
+void line_pace::look_at_grant(const since& granted, const sight& now, checkers& reports) const {
+    const auto lasts = world_.now() - granted.at;
     const bool steady = world_.settings().wall_jump == core::duration{0};
     if (steady && lasts > kinds::granted_for + slack()) {
         reports.report(rule::stall, "a grant that nobody has claimed lasts for " + seconds(lasts));
     }
-    const auto able = now.able_since(granted_->owner);
+    const auto able = now.able_since(granted.owner);
     if (able != instant::max() &&
-        world_.now() - std::max(able, granted_->at) > look_every + slack()) {
+        world_.now() - std::max(able, granted.at) > look_every + slack()) {
         reports.report(rule::stall, "whoever was granted the lock " + seconds(lasts) +
                                         " ago could have asked, and has not");
     }

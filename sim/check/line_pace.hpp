@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include "sim/check/holders.hpp"
 #include "sim/server/server.hpp"
 #include "sim/world/world.hpp"
 
@@ -38,9 +40,10 @@ class line_pace {
         std::span<const std::string> queue;
         std::function<instant(std::string_view owner)> able_since;
         std::function<bool(std::string_view owner)> is_told;  // of keys that change
+        std::function<bool(std::string_view owner)> holds;
     };
 
-    void executed(const execution& what);
+    void executed(const execution& what, const lock_change& made);
     void look(const sight& now, checkers& reports);
     /// By hand.
     void deleted(const sight& before);
@@ -54,13 +57,13 @@ class line_pace {
     };
 
     void note(std::optional<since>& what, const std::string* owner) const;
-    void look_at_grant(const sight& now, checkers& reports) const;
+    void look_at_grant(const since& granted, const sight& now, checkers& reports) const;
     void look_at_free_lock(const sight& now, checkers& reports) const;
     void look_at_deletion(const sight& now, checkers& reports);
     [[nodiscard]] core::duration slack() const;
 
     const world& world_;
-    std::optional<since> granted_;  // and not claimed
+    std::vector<since> granted_;    // and not claimed
     std::optional<since> holder_;   // as last seen; at: since when
     std::optional<since> head_;     // of the queue, the same
     std::optional<since> deleted_;  // by hand; owner: the first in line, who listens

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/check/holders.hpp"
 #include "sim/server/server.hpp"
 #include "sim/world/clocks.hpp"
 
@@ -39,7 +40,11 @@ class line_watch {
     void rolled_back() { arrivals_.clear(); }
 
     /// It has.
-    void executed(const execution& what, instant now, checkers& reports);
+    void executed(const execution& what, const lock_change& made, instant now, checkers& reports);
+
+    /// Who begins to read lets those in who stand first in line and want no more than that.
+    void check_readers_behind(const execution& what, const lock_change& made,
+                              std::span<const std::string> queue, instant now, checkers& reports);
 
   private:
     struct waiter {
@@ -49,12 +54,14 @@ class line_watch {
 
     [[nodiscard]] const waiter* find(std::string_view owner) const;
     void note_arrival(const execution& what);
-    void check_grant(std::string_view to, std::string_view asker, checkers& reports) const;
+    void check_grant(std::string_view to, std::string_view asker, const lock_change& made,
+                     checkers& reports) const;
     [[nodiscard]] bool came_before(std::string_view one, std::string_view other) const;
 
     std::vector<waiter> line_;  // before the command
     std::map<std::string, std::size_t, std::less<>> arrivals_;
     std::size_t last_arrival_ = 0;
+    std::vector<waiter> last_line_;  // of the last command that was watched
     instant hindered_until_{};
 };
 

@@ -69,10 +69,30 @@ enum class breakage : std::uint8_t {
     queue_for_ever,
     look_stands_in_line_again,
     entry_stays_in_line,
+    reader_joins_a_writer,
+    quorum_reader_joins_a_writer,
+    reader_passes_the_line,
+    longest_reader_takes_all_along,
+    lock_outlives_its_readers,
+    lock_ends_with_the_first_reader,
+    anybody_reads_on,
+    ended_reader_counts,
+    readers_of_another_time_count,
+    downgrade_leaves_a_gap,
+    readers_left_in_line,
+    dead_readers_let_in,
+    readers_let_in_for_long,
+    last_reader_calls_nobody,
+    reader_stays_in_line,
+    readers_draw_no_token,
+    commit_by_who_reads_no_more,
+    readers_for_ever,
     // src/kinds
     absent_key_taken_for_a_grant,
     refusal_taken_for_not_ours,
     ttl_in_whole_seconds,
+    downgraded_under_other_digits,
+    reader_comes_anew,
     // src/net
     not_enlisted_after_reconnect,
     quarantine_of_a_millisecond,
@@ -89,6 +109,12 @@ enum class breakage : std::uint8_t {
     late_request_leaves_the_line,
     record_of_the_first_connection,
     unfit_for_good,
+    quarantine_before_its_acknowledgement,
+    no_quarantine_after_promotion,
+    confirmed_by_another_server,
+    replica_taken_for_the_master,
+    acknowledged_without_a_write,
+    joined_to_the_round_under_way,
     // src/runtime
     no_allowance_for_clock_rate,
     owner_token_used_again,
@@ -119,9 +145,11 @@ enum class breakage : std::uint8_t {
     listening_forgotten,
     useless_place_kept,
     leaving_owed_for_a_ttl,
+    unacknowledged_grant_counts,
+    unacknowledged_renewal_counts,
 };
 
-inline constexpr std::size_t breakage_count = 103;
+inline constexpr std::size_t breakage_count = 131;
 
 inline breakage active_breakage = breakage::none;
 

@@ -91,9 +91,11 @@ mutate(next_holder_keeps_the_token core/hand_off.cpp
   [==[if (!broken(next_holder_keeps_the_token) && next.token != fencing_token{}) ++next]==])
 
 mutate(handed_off_at_any_age core/hand_off.cpp
-  [==[return left.hand_offs_left > 0 && asked_before && sound && equal && young && enough;]==]
-  [==[if (broken(handed_off_at_any_age)) return left.hand_offs_left > 0 && asked_before && sound && equal;
-    return left.hand_offs_left > 0 && asked_before && sound && equal && young && enough;]==])
+  [==[return left.hand_offs_left > 0 && asked_before && sound(left) && equal(granted, wished) &&]==]
+  [==[if (broken(handed_off_at_any_age)) {
+        return left.hand_offs_left > 0 && asked_before && sound(left) && equal(granted, wished);
+    }
+    return left.hand_offs_left > 0 && asked_before && sound(left) && equal(granted, wished) &&]==])
 
 mutate(handed_to_latecomers core/hand_off.cpp
   [==[return {.tokens = static_cast<std::uint32_t>(all), .last]==]
@@ -109,8 +111,8 @@ mutate(spare_token_for_a_latecomer core/hand_off.cpp
   [==[broken(spare_token_for_a_latecomer) || next.joined <= left.last_arrival;]==])
 
 mutate(shown_owner_handed_off core/hand_off.cpp
-  [==[const bool sound = left.unchanged && !left.shown;]==]
-  [==[const bool sound = left.unchanged && (broken(shown_owner_handed_off) || !left.shown);]==])
+  [==[return left.unchanged && !left.shown; }]==]
+  [==[return left.unchanged && (broken(shown_owner_handed_off) || !left.shown); }]==])
 
 mutate(untracked_server_asked core/judge.cpp
   [==[if (guards() && !facts.tracking)]==]
@@ -126,20 +128,20 @@ mutate(turn_lost_with_the_holder core/local_queue.hpp
         return change([&] { forget_if([&](const holding& each) { return each.who == hold; }); });]==])
 
 mutate(only_the_last_debt_is_kept core/owed_releases.hpp
-  [==[        auto& debts = debts_[node.value];
+  [==[        auto& debts = debts_[node];
         debts.push_back(]==]
-  [==[        auto& debts = debts_[node.value];
+  [==[        auto& debts = debts_[node];
         if (broken(only_the_last_debt_is_kept)) debts.clear();
         debts.push_back(]==])
 
 mutate(debts_of_another_node_settled core/owed_releases.hpp
-  [==[        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==]
+  [==[        std::erase_if(found->second, [&](const debt& d) { return d.what == name; });]==]
   [==[        if (broken(debts_of_another_node_settled)) {
             for (auto& each : debts_) {
-                std::erase_if(each, [&](const debt& d) { return d.what == name; });
+                std::erase_if(each.second, [&](const debt& d) { return d.what == name; });
             }
         }
-        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });]==])
+        std::erase_if(found->second, [&](const debt& d) { return d.what == name; });]==])
 
 mutate(no_look_in_line core/contend.cpp
   [==[    if (called) delay_.reset();]==]

@@ -16,3 +16,12 @@ mutate(ttl_in_whole_seconds kinds/exclusive.cpp
   [==[const decimal life{broken(ttl_in_whole_seconds) ? milliseconds(what.ttl) / 1000 * 1000
                                                         : milliseconds(what.ttl)};
         if (!what.of.fenced)]==])
+
+mutate(downgraded_under_other_digits kinds/shared.cpp
+  [==[return std::string(shared_owner) + std::string(writer.substr(owner_start_bytes));]==]
+  [==[const auto skipped = broken(downgraded_under_other_digits) ? 1U : 0U;
+    return std::string(shared_owner) + std::string(writer.substr(owner_start_bytes + skipped));]==])
+
+mutate(reader_comes_anew kinds/shared.cpp
+  [==[what.in_line ? "1" : "0",]==]
+  [==[what.in_line && !broken(reader_comes_anew) ? "1" : "0",]==])

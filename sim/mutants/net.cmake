@@ -108,3 +108,65 @@ mutate(record_of_the_first_connection net/node.cpp
 mutate(unfit_for_good net/node.cpp
   [==[if (!(unfit || kept) || now]==]
   [==[if (broken(unfit_for_good) || !(unfit || kept) || now]==])
+
+mutate(quarantine_before_its_acknowledgement net/handshake.cpp
+  [==[core::judge(who_.policy), who_.group, acknowledged_);]==]
+  [==[core::judge(who_.policy), who_.group,
+                  acknowledged_ || broken(quarantine_before_its_acknowledgement));]==])
+
+mutate(quarantine_before_its_acknowledgement net/handshake.cpp
+  [==[        result_.enlisted = std::get<core::enlistment>(found);
+    }]==]
+  [==[        result_.enlisted = std::get<core::enlistment>(found);
+    }
+    const bool early = broken(quarantine_before_its_acknowledgement) && who_.group.acks > 0;
+    if (early && result_.enlisted && !acknowledged_) return ask_replicas(out);]==])
+
+mutate(no_quarantine_after_promotion net/node.cpp
+  [==[    if (said_.enlisted) enlisted(*said_.enlisted, now);]==]
+  [==[    const bool promoted = !facts_.second_replication_id.empty();
+    if (broken(no_quarantine_after_promotion) && promoted && said_.enlisted) {
+        said_.enlisted->quarantine = {};
+    }
+    if (said_.enlisted) enlisted(*said_.enlisted, now);]==])
+
+mutate(confirmed_by_another_server net/node.cpp
+  [==[        if (!one_server) return start_over(two_servers());]==]
+  [==[        const bool any = broken(confirmed_by_another_server);
+        if (!one_server && !any) return start_over(two_servers());]==])
+
+mutate(confirmed_by_another_server net/acknowledgement.cpp
+  [==[    const bool said = !info_field(replication_, "role").empty();
+    return said && !core::same_life]==]
+  [==[    const bool said = !info_field(replication_, "role").empty();
+    const bool master = said && !life_after(of).is_replica;
+    if (broken(confirmed_by_another_server) && master) return false;
+    return said && !core::same_life]==])
+
+mutate(replica_taken_for_the_master net/node.cpp
+  [==[    if (const auto why = why_no_master(said)) return]==]
+  [==[    const auto why = why_no_master(said);
+    if (why && !broken(replica_taken_for_the_master)) return]==])
+
+mutate(acknowledged_without_a_write net/acknowledgement.cpp
+  [==[        case question::write:
+            return]==]
+  [==[        case question::write:
+            if (broken(acknowledged_without_a_write)) return resp::append_command(out, {"PING"});
+            return]==])
+
+mutate(joined_to_the_round_under_way net/acknowledging.cpp
+  [==[    void cover(std::vector<waiting> whom) {]==]
+  [==[    void join(waiting who) { covered_.push_back(std::move(who)); }
+    void cover(std::vector<waiting> whom) {]==])
+
+mutate(joined_to_the_round_under_way net/acknowledging.hpp
+  [==[    const round* under_way_ = nullptr;]==]
+  [==[    round* under_way_ = nullptr;]==])
+
+mutate(joined_to_the_round_under_way net/acknowledging.cpp
+  [==[    waiting_.push_back({std::move(who), request, group});]==]
+  [==[    if (broken(joined_to_the_round_under_way) && under_way_) {
+        return under_way_->join({std::move(who), request, group});
+    }
+    waiting_.push_back({std::move(who), request, group});]==])

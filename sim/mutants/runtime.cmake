@@ -54,8 +54,8 @@ mutate(missing_script_answered_too_late runtime/operations/attempt.cpp
     if (broken(missing_script_answered_too_late)) return true;]==])
 
 mutate(owed_release_forgotten runtime/engine.cpp
-  [==[owed_.retry(index_of(which), now);]==]
-  [==[if (!broken(owed_release_forgotten)) owed_.retry(index_of(which), now);]==])
+  [==[owed_.retry(node_at(which.index()), now);]==]
+  [==[if (!broken(owed_release_forgotten)) owed_.retry(node_at(which.index()), now);]==])
 
 mutate(refused_release_forgotten runtime/operations/release_retries.cpp
   [==[    owe(by, what, owner, until, entry);]==]
@@ -178,3 +178,13 @@ mutate(useless_place_kept runtime/operations/acquiring.cpp
 mutate(leaving_owed_for_a_ttl runtime/plan.hpp
   [==[return now + (in_line ?]==]
   [==[return now + (in_line && !broken(leaving_owed_for_a_ttl) ?]==])
+
+mutate(unacknowledged_grant_counts runtime/operations/attempt.cpp
+  [==[    if (!voter.acknowledges()) return count(node, how, token);]==]
+  [==[    const bool counts = broken(unacknowledged_grant_counts);
+    if (!voter.acknowledges() || counts) return count(node, how, token);]==])
+
+mutate(unacknowledged_renewal_counts runtime/operations/renewal.cpp
+  [==[        if (node.acknowledges()) return]==]
+  [==[        const bool counts = broken(unacknowledged_renewal_counts);
+        if (node.acknowledges() && !counts) return]==])

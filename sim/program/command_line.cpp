@@ -33,6 +33,7 @@ void print(std::FILE* to, const totals& sum) {
                  as_printed(sum.seeds), static_cast<double>(sum.seeds) / sum.elapsed_seconds,
                  static_cast<double>(sum.simulated.count()) / 3.6e12, as_printed(sum.attempts),
                  as_printed(sum.acquired), as_printed(sum.handed_off));
+    if (sum.fail_overs > 0) std::fprintf(to, "%llu fail-overs\n", as_printed(sum.fail_overs));
     std::fflush(to);
 }
 
@@ -47,6 +48,7 @@ std::string replay_command(const failure& found) {
     for (const auto& each : all_mutants()) {
         if (broken(each.which)) command += " --mutant " + std::string(each.name);
     }
+    if (found.settings.grouped()) command += " --topology group";
     return command + " --seed " + std::to_string(found.settings.seed) + " --trace --faults " +
            found.settings.faults.to_string();
 }
@@ -63,7 +65,7 @@ int report(const failure& found) {
 
 int run_one(const program_options& o) {
     script_library scripts;
-    const auto settings = draw_plan(o.seed, o.faults);
+    const auto settings = draw_plan(o.seed, o.faults, o.shape);
     std::printf("%s\n", settings.to_string().c_str());
     const auto ran = simulation(settings, scripts, o.trace).run();
     std::fwrite(ran.trace.data(), 1, ran.trace.size(), stdout);
@@ -95,7 +97,8 @@ class progress {
 
 int run_many(const program_options& o) {
     std::signal(SIGINT, [](int) { enough = true; });
-    const auto result = sweep(o.seeds, o.jobs, o.faults, progress(o.seeds.last - o.seeds.first));
+    const auto result =
+        sweep(o.seeds, o.jobs, o.faults, progress(o.seeds.last - o.seeds.first), any_seed, o.shape);
     std::signal(SIGINT, SIG_DFL);
     print(stdout, result.sum);
     std::printf("exclusion (T1) checked in %llu of them, token order (T2) in %llu\n",

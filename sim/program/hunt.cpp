@@ -24,7 +24,55 @@ constexpr const char* quiet_and_mortal = "ulimit -c 0; ulimit -t 1200; exec 2>/d
 struct ground {
     choice worth = any_seed;
     std::uint64_t share = 1;  // one in so many is worth it
+    topology shape = topology::servers;
 };
+
+ground ground_of_groups(breakage which) {
+    switch (which) {
+        case breakage::quarantine_before_its_acknowledgement:
+        case breakage::no_quarantine_after_promotion:
+        case breakage::acknowledged_without_a_write:
+        case breakage::joined_to_the_round_under_way:
+        case breakage::unacknowledged_grant_counts:
+        case breakage::unacknowledged_renewal_counts: return {any_seed, 1, topology::group};
+        case breakage::replica_taken_for_the_master:
+            return {[](const plan& p) { return p.group.lasting && p.has(fault::stale_sentinel); },
+                    8, topology::group};
+        case breakage::confirmed_by_another_server:
+            return {[](const plan& p) { return p.group.sentinels == 0; }, 8, topology::group};
+        default: return {};
+    }
+}
+
+ground ground_of_readers(breakage which) {
+    switch (which) {
+        case breakage::reader_joins_a_writer:
+        case breakage::quorum_reader_joins_a_writer:
+        case breakage::reader_passes_the_line:
+        case breakage::longest_reader_takes_all_along:
+        case breakage::lock_outlives_its_readers:
+        case breakage::lock_ends_with_the_first_reader:
+        case breakage::anybody_reads_on:
+        case breakage::ended_reader_counts:
+        case breakage::readers_left_in_line:
+        case breakage::dead_readers_let_in:
+        case breakage::readers_let_in_for_long:
+        case breakage::last_reader_calls_nobody:
+        case breakage::reader_stays_in_line:
+        case breakage::readers_draw_no_token:
+        case breakage::commit_by_who_reads_no_more:
+        case breakage::readers_for_ever:
+        case breakage::reader_comes_anew: return {[](const plan& p) { return p.shared; }, 4};
+        case breakage::downgrade_leaves_a_gap:
+            return {[](const plan& p) { return p.downgrades_per_mille > 0; }, 8};
+        case breakage::downgraded_under_other_digits:
+            return {[](const plan& p) { return p.downgrades_per_mille > 0 && p.faults.empty(); },
+                    250};
+        case breakage::readers_of_another_time_count:
+            return {[](const plan& p) { return p.shared && p.deletions > 0; }, 80};
+        default: return ground_of_groups(which);
+    }
+}
 
 ground ground_for(breakage which) {
     switch (which) {
@@ -50,7 +98,7 @@ ground ground_for(breakage which) {
             return {[](const plan& p) { return p.length == std::chrono::seconds(30); }, 30};
         case breakage::renewal_after_the_deadline:
             return {[](const plan& p) { return p.renewing && p.has(fault::client_pause); }, 5};
-        default: return {};
+        default: return ground_of_readers(which);
     }
 }
 
@@ -73,8 +121,8 @@ std::optional<trophy> search_for_it(unsigned jobs) {
 }
 
 std::optional<trophy> sweep_for_it(unsigned jobs, std::uint64_t most) {
-    const auto [worth, share] = ground_for(active_breakage);
-    const auto result = sweep({0, most * share}, jobs, fault_set::all(), {}, worth);
+    const auto [worth, share, shape] = ground_for(active_breakage);
+    const auto result = sweep({0, most * share}, jobs, fault_set::all(), {}, worth, shape);
     if (!result.first) return std::nullopt;
     const auto after = share == 1 ? result.first->settings.seed + 1 : result.sum.seeds;
     return trophy{name_of(result.first->broken.broken), after};

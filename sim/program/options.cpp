@@ -12,6 +12,7 @@ const char* const usage =
 
   holdfast-sim --seeds A..B [--jobs N] [--faults LIST]   runs the seeds from A to B-1
   holdfast-sim --seed S [--trace] [--faults LIST]        runs one, and tells its story
+               [--topology servers|group]                of either: a replication group instead
   holdfast-sim --explore [--attempts N] [--losses N] [--crashes N] [--expiries N] [--jobs N]
                [--reduction plain|leaps|full]            every schedule of a small case
   holdfast-sim --explore --queue [--losses N] [--crashes N]
@@ -60,6 +61,12 @@ bool parse_faults(std::string_view text, fault_set& into) {
     return list.has_value();
 }
 
+bool parse_topology(std::string_view text, topology& into) {
+    if (text != "servers" && text != "group") return false;
+    into = text == "group" ? topology::group : topology::servers;
+    return true;
+}
+
 bool set_number(program_options& o, std::string_view name, std::uint64_t value) {
     const auto count = static_cast<unsigned>(value);
     if (name == "--seed") return o.what = task::seed, o.seed = value, true;
@@ -81,6 +88,7 @@ bool set_mutant(program_options& o, std::string_view name) {
 bool set(program_options& o, std::string_view name, std::string_view value) {
     if (name == "--seeds") return parse_range(value, o.seeds);
     if (name == "--faults") return parse_faults(value, o.faults);
+    if (name == "--topology") return parse_topology(value, o.shape);
     if (name == "--reduction") return parse_reduction(value, o.size.by);
     if (name == "--mutant") return set_mutant(o, value);
     if (name == "--hunt") return o.what = task::hunt, set_mutant(o, value);

@@ -20,6 +20,7 @@ struct program_options {
     std::uint64_t seed = 0;
     unsigned jobs = 1;
     fault_set faults = fault_set::all();
+    topology shape = topology::servers;
     bool trace = false;
     small_case size{};
     bool queue = false;  // the small case with one server and its queue

@@ -15,8 +15,8 @@ constexpr std::uint64_t seeds_at_a_time = 16;
 
 class shared_work {
   public:
-    shared_work(range seeds, fault_set allowed, choice worth)
-        : seeds_(seeds), allowed_(allowed), worth_(worth), next_(seeds.first) {}
+    shared_work(range seeds, fault_set allowed, choice worth, topology shape)
+        : seeds_(seeds), allowed_(allowed), worth_(worth), shape_(shape), next_(seeds.first) {}
 
     void work() {
         script_library scripts;
@@ -38,7 +38,7 @@ class shared_work {
 
   private:
     void add(std::uint64_t seed, script_library& scripts) {
-        const auto settings = draw_plan(seed, allowed_);
+        const auto settings = draw_plan(seed, allowed_, shape_);
         if (!worth_(settings)) return;
         const auto ran = simulation(settings, scripts, false).run();
         const std::lock_guard lock(mutex_);
@@ -48,6 +48,7 @@ class shared_work {
         sum.attempts += ran.attempts;
         sum.acquired += ran.acquired;
         sum.handed_off += ran.handed_off;
+        sum.fail_overs += ran.fail_overs;
         sum.exclusion_checked += settings.promises_exclusion() ? 1U : 0U;
         sum.order_checked += settings.fencing && settings.promises_token_order() ? 1U : 0U;
         sum.simulated += ran.simulated;
@@ -61,6 +62,7 @@ class shared_work {
     range seeds_;
     fault_set allowed_;
     choice worth_;
+    topology shape_;
     std::atomic<std::uint64_t> next_;
     std::atomic<bool> over_ = false;
     std::mutex mutex_;
@@ -70,12 +72,12 @@ class shared_work {
 }  // namespace
 
 sweep_result sweep(range seeds, unsigned jobs, fault_set allowed, const watcher& watch,
-                   choice worth) {
+                   choice worth, topology shape) {
     const auto begun = clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(clock::now() - begun).count();
     };
-    shared_work work(seeds, allowed, worth);
+    shared_work work(seeds, allowed, worth, shape);
     std::atomic<unsigned> running = jobs;
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < jobs; ++i) {
@@ -107,7 +109,8 @@ failure minimise(const failure& found, script_library& scripts) {
             auto fewer = least.settings.faults;
             if (!fewer.has(f)) return;
             fewer.erase(f);
-            const auto settings = draw_plan(found.settings.seed, fewer);
+            const auto shape = found.settings.grouped() ? topology::group : topology::servers;
+            const auto settings = draw_plan(found.settings.seed, fewer, shape);
             const auto ran = simulation(settings, scripts, false).run();
             if (!ran.found) return;
             least = {settings, *ran.found};

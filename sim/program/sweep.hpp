@@ -21,6 +21,7 @@ struct totals {
     std::uint64_t attempts = 0;
     std::uint64_t acquired = 0;
     std::uint64_t handed_off = 0;
+    std::uint64_t fail_overs = 0;
     std::uint64_t exclusion_checked = 0;  // seeds whose faults are within T1's assumptions
     std::uint64_t order_checked = 0;      // and T2's
     instant simulated{};
@@ -47,7 +48,7 @@ using watcher = std::function<bool(const totals&)>;
 /// Runs until the range is done, a seed fails or the watcher has seen enough; passes over seeds
 /// that are not worth it.
 sweep_result sweep(range seeds, unsigned jobs, fault_set allowed, const watcher& watch = {},
-                   choice worth = any_seed);
+                   choice worth = any_seed, topology shape = topology::servers);
 
 /// The same failure with as few faults as it needs.
 failure minimise(const failure& found, script_library& scripts);

@@ -241,7 +241,8 @@ void server::info(call& c) {
     text_.clear();
     for (const auto section : all) {
         if (!wants(section)) continue;
-        append_section(text_, section, settings_, life_, condition_ == condition::loading);
+        append_section(text_, section, settings_, life_, standing(),
+                       condition_ == condition::loading);
     }
     c.out.verbatim(text_);
 }
@@ -257,21 +258,6 @@ void server::config_get(call& c) {
         c.out.bulk(name);
         c.out.bulk(text);
     }
-}
-
-void server::role(call& c) {
-    if (!life_.is_replica()) {
-        c.out.array(3);
-        c.out.bulk("master");
-        c.out.integer(0);
-        return c.out.array(0);
-    }
-    c.out.array(5);
-    c.out.bulk("slave");
-    c.out.bulk("127.0.0.1");
-    c.out.integer(1);
-    c.out.bulk(life_.is_connected() ? "connected" : "connect");
-    c.out.integer(life_.is_connected() ? 0 : -1);
 }
 
 void server::of_data(call& c) { c.out.write(data_.execute(c.words, c.now)); }

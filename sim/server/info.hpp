@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/server/life.hpp"
+#include "sim/server/replication.hpp"
 
 namespace holdfast::sim {
 
@@ -38,7 +39,7 @@ struct server_settings {
 /// library reads it; that of the replication as a whole. Appends nothing for others. The fields
 /// that are there stand in the order in which Redis 7 has them.
 void append_section(std::string& out, std::string_view section, const server_settings& how,
-                    const life& of, bool loading);
+                    const life& of, const replication_standing& stands, bool loading);
 
 /// What CONFIG GET says of a setting; null: there is none of that name here.
 const std::string* setting_named(std::string_view name, const server_settings& how,

@@ -115,6 +115,11 @@ value keyspace::execute(arguments command, wall_time now) {
         known{letters("RPUSH"), 3, any, growing, &keyspace::rpush},
         known{letters("LPUSH"), 3, any, growing, &keyspace::lpush},
         known{letters("LRANGE"), 4, 4, none, &keyspace::lrange},
+        known{letters("ZSCORE"), 3, 3, none, &keyspace::zscore},
+        known{letters("ZADD"), 4, any, growing, &keyspace::zadd},
+        known{letters("ZREM"), 3, any, writing, &keyspace::zrem},
+        known{letters("ZREVRANGE"), 4, any, none, &keyspace::zrevrange},
+        known{letters("ZREMRANGEBYSCORE"), 4, 4, writing, &keyspace::zremrangebyscore},
         known{letters("HSET"), 4, any, growing, &keyspace::hset},
         known{letters("HMGET"), 3, any, none, &keyspace::hmget},
         known{letters("HLEN"), 2, 2, none, &keyspace::hlen},
@@ -271,6 +276,7 @@ void keyspace::put(std::string_view key, std::string_view text, std::int64_t exp
     found->text = text;
     found->fields.clear();
     found->items.clear();
+    found->members.clear();
     found->expires_at_ms = expires_at_ms;
     if (listener_) listener_->on_change(key);
 }

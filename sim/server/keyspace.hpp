@@ -10,14 +10,14 @@
 #include "sim/server/command_executor.hpp"
 #include "sim/server/value.hpp"
 
-/// The part of a server that the scripts see: strings, hashes and lists that expire by the server's
-/// wall clock.
+/// The part of a server that the scripts see: strings, hashes, lists and sorted sets that expire by
+/// the server's wall clock.
 ///
 /// Answers as Redis 7 does, errors included, to GET SET DEL EXISTS INCR PEXPIRE PTTL MGET STRLEN
-/// GETRANGE TYPE HSET HMGET HLEN HKEYS LPUSH RPUSH LPOP LREM LLEN LPOS LRANGE TIME FLUSHALL and
-/// FLUSHDB; `sim/test/keyspace_test.cpp` compares it with a real server. Known differences: LPOP
-/// takes no count, and LPOS no options. A handful of keys is all that a simulated node ever holds,
-/// so they stand in a vector.
+/// GETRANGE TYPE HSET HMGET HLEN HKEYS LPUSH RPUSH LPOP LREM LLEN LPOS LRANGE ZADD ZREM
+/// ZREMRANGEBYSCORE ZSCORE ZREVRANGE TIME FLUSHALL and FLUSHDB; `sim/test/keyspace_test.cpp`
+/// compares it with a real server. Known differences: LPOP takes no count, LPOS and ZADD no
+/// options. A handful of keys is all that a simulated node ever holds, so they stand in a vector.
 namespace holdfast::sim {
 
 /// Hears of every read and every change, as client-side caching (`CLIENT TRACKING`) does.
@@ -41,10 +41,14 @@ class keyspace final : public command_executor {
         std::int64_t expires_at_ms = no_expiry;
         std::vector<std::pair<std::string, std::string>> fields{};  // of a hash; others have none
         std::vector<std::string> items{};                           // of a list; others have none
+        std::vector<std::pair<std::string, double>> members{};      // of a sorted set, by score
 
         [[nodiscard]] bool is_hash() const { return !fields.empty(); }
         [[nodiscard]] bool is_list() const { return !items.empty(); }
-        [[nodiscard]] bool is_string() const { return !is_hash() && !is_list(); }
+        [[nodiscard]] bool is_sorted_set() const { return !members.empty(); }
+        [[nodiscard]] bool is_string() const {
+            return !is_hash() && !is_list() && !is_sorted_set();
+        }
         friend bool operator==(const entry&, const entry&) = default;
     };
     static constexpr std::int64_t no_expiry = -1;
@@ -75,6 +79,13 @@ class keyspace final : public command_executor {
     [[nodiscard]] const std::vector<entry>& entries() const { return entries_; }
 
     void clear();
+
+    // What a master has done, at its replica. Nothing is denied to it.
+    void assign(std::string_view key, const std::optional<entry>& after);
+    void empty();
+    /// Tells nobody, and what was there before cannot be brought back.
+    void replace_all(std::vector<entry> by);
+
     void listen(keyspace_listener* listener) { listener_ = listener; }
 
     /// From now on remembers what every change replaced, so that it can be undone; `stamp` names
@@ -115,12 +126,19 @@ class keyspace final : public command_executor {
     value llen(arguments command, wall_time now);
     value lpos(arguments command, wall_time now);
     value lrange(arguments command, wall_time now);
+    value zadd(arguments command, wall_time now);
+    value zrem(arguments command, wall_time now);
+    value zremrangebyscore(arguments command, wall_time now);
+    value zscore(arguments command, wall_time now);
+    value zrevrange(arguments command, wall_time now);
     value time(arguments command, wall_time now);
     value flush(arguments command, wall_time now);
 
     enum class list_end : std::uint8_t { head, tail };
     value add(arguments command, wall_time now, list_end where);
     void replace_items(entry& list, std::vector<std::string> by);
+    void replace_members(std::string_view name, entry* set,
+                         std::vector<std::pair<std::string, double>> by);
 
     [[nodiscard]] bool is_denied(denial falls_under) const;
     entry* find(std::string_view key);

@@ -45,7 +45,10 @@ value keyspace::getrange(arguments command, wall_time now) {
 value keyspace::type(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
     if (!found) return value::status("none");
-    return value::status(found->is_hash() ? "hash" : found->is_list() ? "list" : "string");
+    return value::status(found->is_hash()         ? "hash"
+                         : found->is_list()       ? "list"
+                         : found->is_sorted_set() ? "zset"
+                                                  : "string");
 }
 
 value keyspace::hset(arguments command, wall_time now) {
@@ -111,10 +114,26 @@ value keyspace::flush(arguments command, wall_time) {
     if (command.size() > 2 || (how != letters("SYNC") && how != letters("ASYNC"))) {
         return syntax_error();
     }
+    empty();
+    return value::status("OK");
+}
+
+void keyspace::empty() {
     for (const auto& e : entries_) remember(e.key);
     entries_.clear();
     if (listener_) listener_->on_flush();
-    return value::status("OK");
+}
+
+void keyspace::assign(std::string_view key, const std::optional<entry>& after) {
+    remember(key);
+    std::erase_if(entries_, [&](const entry& e) { return e.key == key; });
+    if (after) entries_.push_back(*after);
+    if (listener_) listener_->on_change(key);
+}
+
+void keyspace::replace_all(std::vector<entry> by) {
+    entries_ = std::move(by);
+    history_.clear();
 }
 
 }  // namespace holdfast::sim

@@ -8,37 +8,44 @@ void life::begin() {
     run_id_ = new_id();
     replica_ = connected_ = backlog_ = false;
     replicas_ = 0;
-    new_replication_id();
+    new_replication_id(new_id());
 }
 
 void life::replica_attached() {
     ++replicas_;
-    if (!std::exchange(backlog_, true)) new_replication_id();
+    if (!std::exchange(backlog_, true)) new_replication_id(new_id());
 }
 
 void life::give_up_backlog() {
     replicas_ = 0;
-    if (std::exchange(backlog_, false)) new_replication_id();
+    if (std::exchange(backlog_, false)) new_replication_id(new_id());
 }
 
-void life::resynchronised_in_full() {
+void life::resynchronised_in_full(const std::string& id) {
     connected_ = backlog_ = true;
-    new_replication_id();
+    new_replication_id(id.empty() ? new_id() : id);
 }
 
-void life::resynchronised_in_part() {
+// A master that is still the one that it was followed before has no other id.
+void life::resynchronised_in_part(const std::string& id, std::int64_t offset) {
     connected_ = backlog_ = true;
-    second_id_ = std::exchange(replication_id_, new_id());
+    if (id != replication_id_) shift_replication_id(id.empty() ? new_id() : id, offset);
 }
 
-void life::promoted() {
+void life::promoted(std::int64_t offset) {
     replica_ = connected_ = false;
-    second_id_ = std::exchange(replication_id_, new_id());
+    shift_replication_id(new_id(), offset);
 }
 
-void life::new_replication_id() {
-    replication_id_ = new_id();
+void life::new_replication_id(std::string id) {
+    replication_id_ = std::move(id);
     second_id_ = no_id;
+    second_offset_ = -1;
+}
+
+void life::shift_replication_id(std::string id, std::int64_t offset) {
+    second_id_ = std::exchange(replication_id_, std::move(id));
+    second_offset_ = offset + 1;
 }
 
 std::string life::new_id() {

@@ -26,14 +26,21 @@ class life {
     void replica_attached();
     void give_up_backlog();
     void become_replica() { replica_ = true; }
-    void resynchronised_in_full();
-    void resynchronised_in_part();
-    void promoted();
+    /// `id`: its master's; empty: of one that is not simulated.
+    void resynchronised_in_full(const std::string& id = {});
+    /// The history that it has followed so far ended behind `offset`, as far as it knows it.
+    void resynchronised_in_part(const std::string& id = {}, std::int64_t offset = 0);
+    void promoted(std::int64_t offset = 0);
+    void lost_master() { connected_ = false; }
+    void lost_replicas() { replicas_ = 0; }
+    void replica_detached() { replicas_ -= replicas_ > 0 ? 1 : 0; }
 
     [[nodiscard]] const std::string& run_id() const { return run_id_; }
     [[nodiscard]] const std::string& replication_id() const { return replication_id_; }
     [[nodiscard]] const std::string& second_replication_id() const { return second_id_; }
     [[nodiscard]] bool has_second_id() const { return second_id_ != no_id; }
+    /// The first of the stream that is not of the second id; -1: there is none.
+    [[nodiscard]] std::int64_t second_offset() const { return second_offset_; }
     [[nodiscard]] bool is_replica() const { return replica_; }
     [[nodiscard]] bool is_connected() const { return connected_; }  // to its master
     [[nodiscard]] bool has_backlog() const { return backlog_; }
@@ -43,12 +50,14 @@ class life {
     inline static const std::string no_id = std::string(40, '0');
 
     std::string new_id();
-    void new_replication_id();
+    void new_replication_id(std::string id);
+    void shift_replication_id(std::string id, std::int64_t offset);
 
     random chance_;
     std::string run_id_;
     std::string replication_id_;
     std::string second_id_;
+    std::int64_t second_offset_ = -1;
     bool replica_ = false;
     bool connected_ = false;
     bool backlog_ = false;

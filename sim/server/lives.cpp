@@ -14,6 +14,7 @@ void server::be(condition how) {
 // Nobody listens any more when the data go.
 void server::crash(memory left, std::int64_t last_kept) {
     up_ = false;
+    log_.drop_changes();
     sessions_.clear();
     tracked_.clear();
     channels_.clear();
@@ -26,6 +27,8 @@ void server::restart(server_settings how) {
     up_ = true;
     settings_ = std::move(how);
     life_.begin();
+    disconnect_replicas();
+    log_.restart_at(0);
     be(condition::well);
 }
 
@@ -34,11 +37,7 @@ void server::flush_all(wall_time now) {
     data_.deny(keyspace::denial::none, {});
     data_.execute({&command, 1}, now);
     apply_denials();
-}
-
-void server::demote() {
-    life_.become_replica();
-    apply_denials();
+    if (feed_) propagate();
 }
 
 void server::resynchronise_in_full(std::int64_t last_kept) {
@@ -48,10 +47,5 @@ void server::resynchronise_in_full(std::int64_t last_kept) {
 }
 
 void server::resynchronise_in_part() { life_.resynchronised_in_part(); }
-
-void server::promote() {
-    life_.promoted();
-    apply_denials();
-}
 
 }  // namespace holdfast::sim

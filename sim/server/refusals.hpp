@@ -27,6 +27,10 @@ inline constexpr std::string_view not_permitted_in_script =
     "ERR The user executing the script can't run this command or subcommand";
 inline constexpr std::string_view not_for_scripts =
     "ERR This Redis command is not allowed from script";
+inline constexpr std::string_view wait_at_replica =
+    "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a "
+    "replica is configured to be writable (which is not the default) writes to replicas are just "
+    "local and are not propagated.";
 inline constexpr std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";
 
 }  // namespace holdfast::sim::refusals

@@ -19,6 +19,7 @@ class reply_writer {
     void ok() { out_ += "+OK\r\n"; }
     void integer(std::int64_t number) { header(':', number); }
     void null() { out_ += protocol_ == 3 ? "_\r\n" : "$-1\r\n"; }
+    void null_array() { out_ += protocol_ == 3 ? "_\r\n" : "*-1\r\n"; }
     void array(std::size_t count) { header('*', static_cast<std::int64_t>(count)); }
 
     void push(std::size_t count) {

@@ -12,7 +12,9 @@ script_library::script_library() {
          {&scripts::exclusive::acquire, &scripts::exclusive::release, &scripts::exclusive::extend,
           &scripts::exclusive::queue_acquire, &scripts::exclusive::queue_release,
           &scripts::exclusive::commit, &scripts::enlist, &scripts::exclusive::linger,
-          &scripts::exclusive::force}) {
+          &scripts::exclusive::force, &scripts::shared::queue_acquire, &scripts::shared::release,
+          &scripts::shared::extend, &scripts::shared::acquire, &scripts::shared::commit,
+          &scripts::shared::linger}) {
         all_.push_back({.name = ours->name,
                         .sha1 = std::string(ours->sha1),
                         .text = std::string(ours->text),

@@ -68,6 +68,10 @@ server_session* server::find(connection whom) {
 void server::receive(connection from, std::string_view bytes, wall_time now) {
     auto* session = find(from);
     if (!session) return;
+    if (session->waits) {
+        session->unread += bytes;
+        return;
+    }
     if (session->unread.empty()) {
         const auto read = run_all(*session, bytes, now);
         session->unread = bytes.substr(read);
@@ -84,7 +88,7 @@ void server::receive(connection from, std::string_view bytes, wall_time now) {
 // Returns how many of the bytes were commands.
 std::size_t server::run_all(server_session& from, std::string_view bytes, wall_time now) {
     std::size_t done = 0;
-    while (!from.closing) {
+    while (!from.closing && !from.waits) {
         const auto found = read_command(bytes.substr(done), !from.authenticated, words_);
         if (found.what == reading::kind::incomplete) break;
         if (found.what == reading::kind::malformed) {
@@ -133,7 +137,12 @@ void server::run(server_session& from, wall_time now) {
     // CLIENT CACHING concerns the next command that is no CLIENT: of these, one that there is.
     const bool is_client = row && row->second != 0 && row->full_name.starts_with("client");
     if (!is_client) from.caching = false;
-    finish(from);
+    if (feed_) {
+        const bool wrote = log_.has_changes();
+        propagate();
+        if (wrote || !is_later_server()) from.written_up_to = log_.offset();
+    }
+    if (!from.waits) finish(from);
 }
 
 void server::execute(call& c) {
@@ -243,7 +252,11 @@ void server::report(const call& c) {
                          had_text_ ? &before_ : nullptr, text_at_first_key(c), c.now});
 }
 
-void server::expire(wall_time now) { data_.expire(now); }
+void server::expire(wall_time now) {
+    if (feed_ && life_.is_replica()) return;  // its master tells it
+    data_.expire(now);
+    if (feed_) propagate();
+}
 
 void server::on_read(std::string_view key) {
     if (!current_ || !current_->from.listens()) return;
@@ -255,6 +268,7 @@ void server::on_read(std::string_view key) {
 }
 
 void server::on_change(std::string_view key) {
+    if (feed_) note_change(key);
     tracked_.take(key, [&](connection who) {
         auto* whom = find(who);
         const bool own = current_ && &current_->from == whom;
@@ -265,7 +279,10 @@ void server::on_change(std::string_view key) {
     });
 }
 
-void server::on_flush() { tell_emptied(); }
+void server::on_flush() {
+    if (feed_) note_change({});
+    tell_emptied();
+}
 
 void server::tell_emptied() {
     tracked_.clear();

@@ -12,6 +12,7 @@
 #include "sim/server/info.hpp"
 #include "sim/server/keyspace.hpp"
 #include "sim/server/life.hpp"
+#include "sim/server/replication.hpp"
 #include "sim/server/reply_writer.hpp"
 #include "sim/server/script_library.hpp"
 #include "sim/server/tracking.hpp"
@@ -79,8 +80,10 @@ struct asked_command {
 /// Answers as Redis 7.0 does, byte for byte, to what the library sends; `sim/test/server_test.cpp`
 /// compares it with a real one. What it does not know it calls unknown commands. Known differences:
 /// there are no inline commands; of CLIENT TRACKING's modes there are OPTIN and the default;
-/// channels have no patterns; LPOP takes no count, and LPOS no options; INFO has the fields that
-/// are read; offsets of the replication are always 0; a replica, too, deletes what has expired.
+/// channels have no patterns; LPOP takes no count, LPOS and ZADD no options; scores are texts in
+/// either protocol; INFO has the fields that are read; offsets of the replication count
+/// transactions; a replica, too, deletes what has expired when it is read, and has no replicas of
+/// its own.
 ///
 /// Thread safety: distinct objects safe, if they share no script_library; one object by one thread.
 class server final : keyspace_listener {
@@ -149,6 +152,32 @@ class server final : keyspace_listener {
     void attach_replica() { life_.replica_attached(); }
     void give_up_backlog() { life_.give_up_backlog(); }
 
+    // Replication within a simulated group: somebody carries the stream from one to the other, and
+    // the acknowledgements back. sim/server/replicas.cpp.
+    /// REQUIRES: it lives longer.
+    void feed(replication_feed* whom);
+    /// What a command of somebody who is not connected here has changed goes to the replicas.
+    void propagate();
+    /// PSYNC: what is missing to who has followed that history up to there; nothing: it needs all.
+    [[nodiscard]] std::optional<std::vector<transaction_pointer>> continue_from(
+        std::string_view id, std::int64_t offset) const;
+    [[nodiscard]] snapshot take_snapshot() const;
+    void attach_replica(std::uint32_t number, std::string host, std::uint16_t port = 6379);
+    void detach_replica(std::uint32_t number);
+    void acknowledged(std::uint32_t replica, std::int64_t offset, wall_time now);
+    void keep_backlog_of(std::size_t transactions) { log_.keep(transactions); }
+    [[nodiscard]] std::int64_t offset() const { return log_.offset(); }
+    /// REPLICAOF; and what the master that it is given has for it.
+    void follow(std::string host, std::uint16_t port = 6379);
+    void load(const snapshot& all);
+    void continue_with(const std::string& id);
+    void apply(const transaction_pointer& next);
+    void lose_master() { life_.lost_master(); }
+
+    /// Whoever waits for acknowledgements is told how many there were when its time is over.
+    [[nodiscard]] wall_time next_wait_ends() const;
+    void end_waits(wall_time now);
+
     [[nodiscard]] const life& present_life() const { return life_; }
     [[nodiscard]] const server_settings& settings() const { return settings_; }
 
@@ -192,6 +221,12 @@ class server final : keyspace_listener {
         return settings_.tracks == server_settings::script_tracking::read_keys;
     }
     void apply_denials();
+    void note_change(std::string_view key);
+    void disconnect_replicas();
+    [[nodiscard]] std::int64_t acknowledged_by(std::int64_t offset) const;
+    template <typename Ended>
+    void end_waits(Ended&& ended, wall_time now);
+    const replication_standing& standing();
     [[nodiscard]] bool needs_password() const { return !settings_.password.empty(); }
     [[nodiscard]] bool is_password(std::string_view user, std::string_view password) const;
 
@@ -218,6 +253,7 @@ class server final : keyspace_listener {
     void subscribe(call& c);
     void unsubscribe(call& c);
     void publish(call& c);
+    void wait(call& c);
     void confirm(call& c, std::string_view what, const std::string_view* channel);
     void describe(call& c, int protocol);
     void run_script(call& c, script_library::place which);
@@ -231,6 +267,9 @@ class server final : keyspace_listener {
     server_settings settings_;
     life life_;
     keyspace data_;
+    replication_log log_;
+    replication_standing standing_;
+    replication_feed* feed_ = nullptr;
     bool up_ = true;
     condition condition_ = condition::well;
     server_listener* listener_ = nullptr;

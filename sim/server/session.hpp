@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,16 @@ struct server_session {
     bool not_of_its_own = false;   // NOLOOP
     bool caching = false;          // CLIENT CACHING YES: the next command is to be remembered
     bool past_handshake = false;
-    bool closing = false;        // behind the answer to the present command
-    std::uint32_t commands = 0;  // so far
-    std::uint32_t channels = 0;  // that it is subscribed to
+    bool closing = false;            // behind the answer to the present command
+    std::uint32_t commands = 0;      // so far
+    std::uint32_t channels = 0;      // that it is subscribed to
+    std::int64_t written_up_to = 0;  // in the stream to the replicas, by its last command
+    struct waiting {
+        std::int64_t needed = 0;
+        std::int64_t offset = 0;
+        std::chrono::microseconds until{};
+    };
+    std::optional<waiting> waits{};  // for acknowledgements: what comes meanwhile lies unread
     std::string name{};
     std::string unread{};                 // the beginning of a command
     std::vector<std::string> messages{};  // to follow the answer to the present command

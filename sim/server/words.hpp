@@ -9,17 +9,21 @@
 namespace holdfast::sim {
 
 /// The letters of a word, in capitals, as one number: so that a word is read once and then compared
-/// with many. Five bits each leave room for twelve. 0: it is none of ours.
+/// with many. Five bits each leave room for twelve; of a longer word it is a hash, with the highest
+/// bit, which no shorter one has. 0: it is none of ours.
 constexpr std::uint64_t letters(std::string_view word) {
     constexpr std::size_t longest = 12;
-    if (word.size() > longest) return 0;
+    constexpr std::uint64_t of_longer = std::uint64_t{1} << 63U;
+    constexpr std::uint64_t prime = 1099511628211U;
+    const bool longer = word.size() > longest;
     std::uint64_t all = 0;
     for (const char c : word) {
         const char capital = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
         if (capital < 'A' || capital > 'Z') return 0;
-        all = all << 5U | static_cast<std::uint64_t>(capital - 'A' + 1);
+        const std::uint64_t letter = static_cast<std::uint8_t>(capital - 'A') + 1U;
+        all = longer ? (all ^ letter) * prime : all << 5U | letter;
     }
-    return all;
+    return longer ? all | of_longer : all;
 }
 
 /// Strict as the server is: no sign but '-', no leading zero, no space.

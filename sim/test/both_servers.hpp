@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,15 @@ class both_servers {
     void ask(std::size_t who, const batch& commands, mask what = mask::nothing);
     void send(std::size_t who, std::string_view bytes, mask what = mask::nothing);
 
+    /// Sends the same to both, and compares nothing yet: one of the commands does not end.
+    void begin(std::size_t who, const batch& commands);
+    /// Both have, or will soon.
+    void finish();
+    /// Where it ends when its time is over, which passes for ours in a moment.
+    void send_and_end_waits(std::size_t who, const batch& commands);
+    /// Compares what came before both have closed it.
+    void compare_closed(std::size_t who);
+
     /// Of a command that only the real one is given: what it answers.
     std::string ask_real(std::size_t who, const command& words);
 
@@ -93,6 +103,7 @@ class both_servers {
     server ours_;
     std::vector<std::unique_ptr<pair>> pairs_;
     unsigned markers_ = 0;
+    std::optional<std::size_t> begun_;  // nothing more is sent there
 };
 
 /// For arguments to `ours()`.

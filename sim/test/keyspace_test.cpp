@@ -99,12 +99,39 @@ rc::Gen<command> any_of_lists() {
     });
 }
 
+rc::Gen<std::string> any_score() {
+    return rc::gen::element<std::string>("0", "1", "2", "2", "-7", "1.5", "1700000000000", "+3",
+                                         "x", "inf", "9007199254740993");
+}
+
+rc::Gen<command> any_of_sorted_sets() {
+    const auto scores =
+        rc::gen::map(words("ZREVRANGE", any_key(), any_place(), any_place()), [](command c) {
+            c.push_back("WITHSCORES");
+            return c;
+        });
+    return rc::gen::weightedOneOf<command>({
+        {8, words("ZADD", any_key(), any_score(), any_item())},
+        {3, words("ZSCORE", any_key(), any_item())},
+        {3, words("ZREM", any_key(), any_item(), any_item())},
+        {2, words("ZREMRANGEBYSCORE", any_key(), any_score(), any_score())},
+        {1, words("ZREMRANGEBYSCORE", any_key(), rc::gen::just<std::string>("(1"), any_score())},
+        {2, words("ZREVRANGE", any_key(), any_place(), any_place())},
+        {3, scores},
+        {1, rc::gen::elementOf(batch{{"ZADD", "a", "1"},
+                                     {"ZADD", "a", "1", "x", "2"},
+                                     {"ZADD", "a", "1", "x", "2", "y"},
+                                     {"ZREVRANGE", "a", "0", "1", "x"}})},
+        {1, words("TYPE", any_key())},
+    });
+}
+
 rc::Gen<command> any_script() {
     using list = std::vector<std::string>;
     const auto owner = rc::gen::element<std::string>("alice", "bob");
     const auto ttl = rc::gen::element<std::string>("60", "100000");
     return rc::gen::mapcat(
-        rc::gen::tuple(rc::gen::inRange(0, 12), owner, ttl, any_text()),
+        rc::gen::tuple(rc::gen::inRange(0, 18), owner, ttl, any_text()),
         [](std::tuple<int, std::string, std::string, std::string> drawn) {
             const auto& [which, who, span, text] = drawn;
             const auto eval = [&](std::string_view script, list keys, list arguments) {
@@ -146,6 +173,23 @@ rc::Gen<command> any_script() {
                         "return {channel, redis.call('LREM', KEYS[1], 1, entry)} end end "
                         "return redis.pcall('LLEN', KEYS[1])",
                         {"c"}, {who});
+                case 11:
+                    return eval(scripts::shared::acquire.text, {"a", "r", "{a}f"},
+                                {"hr1:" + who, span, kept, "1", "0"});
+                case 12:
+                    return eval(scripts::shared::queue_acquire.text, {"a", "c", "r", "{a}f"},
+                                {"hr1:" + who, span, "- 0 ", "1", kept, "1", "0"});
+                case 13:
+                    return eval(scripts::shared::extend.text, {"a", "r", "c", "{a}f"},
+                                {"hr1:" + who, span, kept, "1"});
+                case 14:
+                    return eval(scripts::shared::release.text, {"a", "r", "c"},
+                                {"hr1:" + who, "- 0 "});
+                case 15:
+                    return eval(scripts::shared::commit.text, {"a", "r", "{a}f"},
+                                {"hr1:" + who, text, kept});
+                case 16:
+                    return eval(scripts::exclusive::queue_release.text, {"a", "c"}, {who, "- 0 "});
                 default:
                     return eval(
                         "return {1.9, -1.9, false, redis.call('SET', 'a', 12345678901234567), "
@@ -167,6 +211,7 @@ rc::Gen<command> any_command() {
         {3, words("PEXPIRE", any_key(), any_expiry())},
         {1, rc::gen::elementOf(batch{{"TIME"}, {"FLUSHALL"}, {"GET"}, {"SET", "a"}, {"get", "a"}})},
         {10, any_of_lists()},
+        {10, any_of_sorted_sets()},
         {14, any_script()},
     });
 }
@@ -308,6 +353,24 @@ TEST(keyspace, rolls_back_what_was_written_after_a_moment) {
     data.roll_back_to(4);
     EXPECT_EQ(data.peek("old", 1s)->text, "1");
     EXPECT_EQ(data.peek("new", 1s), nullptr);
+}
+
+TEST(keyspace, rolls_back_sorted_sets_member_by_member) {
+    using namespace std::chrono_literals;
+    keyspace data;
+    const auto run = [&](std::vector<std::string_view> words) { data.execute(words, 1s); };
+    data.keep_history(true);
+    data.stamp(1);
+    run({"ZADD", "z", "2", "b", "1", "a"});
+    data.stamp(5);
+    run({"ZADD", "z", "3", "a"});
+    run({"ZREM", "z", "b"});
+    run({"ZREMRANGEBYSCORE", "z", "3", "3"});
+    EXPECT_EQ(data.peek("z", 1s), nullptr) << "none is empty";
+    data.roll_back_to(4);
+    ASSERT_NE(data.peek("z", 1s), nullptr);
+    EXPECT_EQ(data.peek("z", 1s)->members,
+              (std::vector<std::pair<std::string, double>>{{"a", 1}, {"b", 2}}));
 }
 
 TEST(keyspace, rolls_back_lists_item_by_item) {

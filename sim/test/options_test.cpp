@@ -16,6 +16,12 @@ TEST(program_options, choose_what_to_do) {
     EXPECT_EQ(parse({"--help"})->what, task::help);
 }
 
+TEST(program_options, choose_a_topology) {
+    EXPECT_EQ(parse({"--seeds", "0..10"})->shape, topology::servers);
+    EXPECT_EQ(parse({"--seeds", "0..10", "--topology", "group"})->shape, topology::group);
+    EXPECT_FALSE(parse({"--seeds", "0..10", "--topology", "ring"}));
+}
+
 TEST(program_options, take_a_range_without_its_end) {
     const auto parsed = parse({"--seeds", "5..9"});
     ASSERT_TRUE(parsed);

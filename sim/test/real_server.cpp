@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -18,11 +19,7 @@ std::filesystem::path new_directory() {
     return name;
 }
 
-pid_t start(const std::filesystem::path& directory, const std::string& socket,
-            const std::vector<std::string>& options) {
-    std::vector<std::string> words{"redis-server", "--port", "0", "--unixsocket", socket, "--dir",
-                                   directory,      "--save", "",  "--appendonly", "no"};
-    words.insert(words.end(), options.begin(), options.end());
+pid_t start(std::vector<std::string> words) {
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -33,6 +30,23 @@ pid_t start(const std::filesystem::path& directory, const std::string& socket,
     dup2(nowhere, STDERR_FILENO);
     execvp("redis-server", arguments.data());
     _exit(127);
+}
+
+std::vector<std::string> alone_in(const std::filesystem::path& directory, const std::string& socket,
+                                  const std::vector<std::string>& options) {
+    std::vector<std::string> words{"redis-server", "--port", "0", "--unixsocket", socket, "--dir",
+                                   directory,      "--save", "",  "--appendonly", "no"};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+}
+
+// Sentinels write to the file that they are given.
+std::vector<std::string> sentinel_in(const std::filesystem::path& directory,
+                                     const std::string& socket, const std::string& master) {
+    const auto file = directory / "sentinel.conf";
+    std::ofstream(file) << "port 0\nunixsocket " << socket << "\ndir " << directory.string()
+                        << "\nsentinel monitor " << master << " 127.0.0.1 1 1\n";
+    return {"redis-server", file, "--sentinel"};
 }
 
 value converted(const redisReply& reply) {
@@ -66,7 +80,12 @@ void append(redisContext& connection, const std::vector<std::string>& command) {
 }  // namespace
 
 real_server::real_server(const std::vector<std::string>& options) : directory_(new_directory()) {
-    process_ = start(directory_, socket(), options);
+    process_ = start(alone_in(directory_, socket(), options));
+    wait_until_it_answers(socket());
+}
+
+real_server::real_server(const sentinel_of& master) : directory_(new_directory()) {
+    process_ = start(sentinel_in(directory_, socket(), master.name));
     wait_until_it_answers(socket());
 }
 

@@ -18,6 +18,11 @@ class real_server {
   public:
     /// With further options of redis-server: {"--databases", "1"}.
     explicit real_server(const std::vector<std::string>& options = {});
+    /// A Sentinel, which watches a master of that name where there is none.
+    struct sentinel_of {
+        std::string name;
+    };
+    explicit real_server(const sentinel_of& master);
     ~real_server();
     real_server(const real_server&) = delete;
     real_server& operator=(const real_server&) = delete;

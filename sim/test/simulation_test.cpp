@@ -57,6 +57,37 @@ TEST(simulation, sees_them_not_to_where_a_script_takes_any_holder_for_ours) {
     EXPECT_TRUE(run(two_clients_and_one_server(3)).found);
 }
 
+// That nobody overlaps would also be true if nobody read.
+TEST(simulation, sees_some_read_together_and_some_who_wrote_go_on_reading) {
+    for (const std::size_t nodes : {1U, 3U}) {
+        std::uint64_t together = 0;
+        std::uint64_t downgrades = 0;
+        for (std::uint64_t seed = 0; seed < 30; ++seed) {
+            auto settings = two_clients_and_one_server(seed);
+            settings.nodes = nodes;
+            settings.fair = nodes == 1 ? settings.fair : fairness::nobody;
+            settings.clients = 3;
+            settings.shared = true;
+            settings.reads_per_mille = 700;
+            settings.downgrades_per_mille = 500;
+            const auto ran = run(settings);
+            EXPECT_FALSE(ran.found) << "seed " << seed << ": " << ran.found->what;
+            together += ran.read_together;
+            downgrades += ran.downgrades;
+        }
+        EXPECT_GT(together, 100U) << nodes;
+        EXPECT_GT(downgrades, 20U) << nodes;
+    }
+}
+
+TEST(simulation, sees_who_reads_while_another_writes) {
+    const with_breakage broken(breakage::reader_joins_a_writer);
+    auto settings = two_clients_and_one_server(3);
+    settings.shared = true;
+    settings.reads_per_mille = 500;
+    EXPECT_TRUE(run(settings).found);
+}
+
 TEST(minimise, keeps_the_failure_and_drops_faults_that_it_does_not_need) {
     const with_breakage broken(breakage::unknown_not_cleaned_up);
     script_library scripts;

@@ -51,7 +51,9 @@ void caller::act(std::uint32_t generation) {
     switch (state_) {
         case state::thinking: return ask();
         case state::waiting: return cancel();
-        case state::working: return extends_ ? extend() : let_go();
+        case state::working:
+            if (downgrades_) return downgrade();
+            return extends_ ? extend() : let_go();
         case state::leaving: return;
     }
 }
@@ -60,7 +62,9 @@ runtime::acquiring::request caller::draw_wish(core::time_point now) {
     const auto& settings = process_.settings();
     auto& chance = process_.chance();
     limited_ = !settings.renewing || chance.per_mille(100);
-    runtime::acquiring::request wish{.what = client_.plan_for(limited_, settings.is_fair(index_))};
+    reads_ = settings.shared && chance.per_mille(settings.reads_per_mille);
+    runtime::acquiring::request wish{
+        .what = client_.plan_for(limited_, settings.is_fair(index_), reads_)};
     const bool hurried = settings.impatient && !process_.in().healed() && chance.coin();
     if (!hurried) return wish;
     const auto patience = chance.between(settings.shortest_wait, settings.longest_wait);
@@ -114,7 +118,8 @@ void caller::decided(runtime::acquiring& over) {
                                      .deadline = process_.when(until),
                                      .stale = until <= client_.around().last_seen(),
                                      .least = won.what().timing.min_validity,
-                                     .fair = won.what().fair});
+                                     .fair = won.what().fair,
+                                     .reads = reads_});
         say("has the lock");
     }
     client_.engine()->end_unattended();

@@ -73,6 +73,8 @@ class caller {
     void show_owner();
     void extend();
     void extended();
+    void downgrade();
+    void look_at_plain_register();
     void let_go();
     void send_release();
     void write_plain_register();
@@ -95,6 +97,7 @@ class caller {
     boost::intrusive_ptr<runtime::acquiring> wish_;
     runtime::acquiring::result result_;
     instant asked_at_{};
+    bool reads_ = false;
     bool limited_ = false;  // a fixed lease, or one with an end to its renewals
     word answered_{*this, &caller::answered};
 
@@ -104,6 +107,7 @@ class caller {
     core::time_point deadline_{};  // as last observed
     core::duration rest_{};        // of the work, behind the extension
     bool extends_ = false;
+    bool downgrades_ = false;
     bool extending_ = false;
     bool believed_ = false;
     bool noticed_ = false;

@@ -19,14 +19,16 @@ void caller::work() {
     plain_version_ = checkers_.plain_version();
     checkers_.returned(holder_, process_.now(), process_.when(deadline_));
     notice_.emplace(hold_->stop_token(), [this] { told_of_loss(); });
-    if (settings.fencing) client_.visit_register(holder_, hold_->token());
+    if (settings.fencing && !reads_) client_.visit_register(holder_, hold_->token());
     if (settings.workers > 1 && chance.per_mille(100)) show_owner();
     if (healed) satisfied_ = true;
     auto longest = healed ? settings.timing.ttl / 4 : settings.longest_hold;
     if (settings.crowds && chance.coin()) longest = std::chrono::milliseconds(10);
     const auto whole = chance.between(core::duration{0}, longest);
     extends_ = !healed && chance.per_mille(150);
-    rest_ = extends_ ? whole / 2 : core::duration{0};
+    downgrades_ =
+        settings.shared && !reads_ && !extends_ && chance.per_mille(settings.downgrades_per_mille);
+    rest_ = extends_ || downgrades_ ? whole / 2 : core::duration{0};
     set_timer(whole - rest_);
 }
 
@@ -41,7 +43,7 @@ void caller::told_of_loss() {
     noticed_ = true;
     announced_in_time_ = process_.local() < hold_->valid_until();
     if (state_ != state::working || !process_.chance().per_mille(700)) return;
-    extends_ = false;
+    extends_ = downgrades_ = false;
     set_timer(core::duration{0});
 }
 
@@ -65,6 +67,36 @@ void caller::extend() {
 }
 
 void caller::extended() { extending_ = false; }
+
+// What it has written is what it reads from now on.
+void caller::downgrade() {
+    downgrades_ = false;
+    set_timer(rest_);
+    if (hold_->announced() || extending_ || hold_->lost(process_.local())) return;
+    say("goes on reading");
+    write_plain_register();
+    plain_version_ = checkers_.plain_version();
+    notice_.reset();
+    auto& engine = *client_.engine();
+    {
+        const auto lock = engine.lock();
+        extending_ = true;
+        engine.begin_unattended();
+        const auto gone_at = process_.when(hold_->key_gone_at());
+        auto reader = hold_->become_reader(
+            [this](const runtime::renewal&) {
+                client_.engine()->end_unattended();
+                client_.engine()->driving().call_back(extended_);
+            },
+            engine.now());
+        reads_ = true;
+        holder_ = checkers_.downgraded(holder_, reader->owner(), process_.now(), gone_at);
+        hold_ = std::move(reader);
+        engine.submit();
+        engine.driving().attend_by(engine.now());
+    }
+    notice_.emplace(hold_->stop_token(), [this] { told_of_loss(); });
+}
 
 void caller::observe() {
     if (!hold_ || !believed_) return;
@@ -100,10 +132,16 @@ void caller::write_plain_register() {
     if (process_.local() < hold_->valid_until()) checkers_.plain_write(holder_, plain_version_);
 }
 
+// Nobody has written while it read.
+void caller::look_at_plain_register() {
+    if (process_.local() < hold_->valid_until()) checkers_.plain_read(holder_, plain_version_);
+}
+
 void caller::let_go() {
     process_.maybe_pause(network::pauses_per_write);
     if (believed_ && hold_->lost(process_.local())) lost();
-    if (believed_) write_plain_register();
+    if (believed_ && reads_) look_at_plain_register();
+    if (believed_ && !reads_) write_plain_register();
     believed_ = false;
     notice_.reset();
     ++timer_;

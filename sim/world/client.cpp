@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kinds/shared.hpp"
+
 namespace holdfast::sim {
 namespace {
 
@@ -9,13 +11,28 @@ using std::chrono::milliseconds;
 
 milliseconds whole(core::duration d) { return std::chrono::ceil<milliseconds>(d); }
 
+// A majority is what Sentinels bring with them. Not everybody begins with the same of them.
+void lead_to_group(options& made, const plan& settings, std::uint32_t client) {
+    const auto& group = settings.group;
+    std::string names;
+    for (std::size_t n = 0; n < group.sentinels; ++n) {
+        names += (names.empty() ? "n" : ",n") + std::to_string((client + n) % group.sentinels);
+    }
+    made.urls = {group.sentinels == 0 ? "redis://address" : "redis+sentinel://" + names + "/main"};
+    if (group.sentinels == 0 || group.acks != replicas::majority()) made.replica_acks = group.acks;
+}
+
 options options_for(const plan& settings, std::uint32_t client) {
     options made;
-    for (std::size_t n = 0; n < settings.nodes; ++n) {
-        made.urls.push_back("redis://s" + std::to_string(n));
+    if (settings.grouped()) {
+        lead_to_group(made, settings, client);
+    } else {
+        for (std::size_t n = 0; n < settings.nodes; ++n) {
+            made.urls.push_back("redis://s" + std::to_string(n));
+        }
     }
     made.node_timeout = whole(settings.node_timeout);
-    made.connect_timeout = whole(settings.node_timeout * 3);
+    made.connect_timeout = whole(settings.node_timeout * (settings.grouped() ? 6 : 3));
     made.patience = whole(settings.timing.ttl * 4);
     made.max_ttl = whole(settings.max_ttl_of(client));
     made.fence_retention = std::max(whole(settings.fence_retention), made.max_ttl);
@@ -40,8 +57,9 @@ acquire_options wish_for(const plan& settings, bool limited, bool fair) {
 
 // Counters that are kept for less time than the library allows show what expires too early.
 runtime::plan_pointer plan_of(const runtime::engine& through, const plan& settings, bool limited,
-                              bool fair) {
-    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited, fair));
+                              bool fair, bool reads) {
+    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited, fair),
+                                   reads ? kinds::shared() : kinds::exclusive());
     std::const_pointer_cast<runtime::plan>(made)->retention = settings.fence_retention;
     return made;
 }
@@ -58,9 +76,13 @@ client::client(world& in, network& on, checkers& watched, fenced_register& share
       engine_(std::make_shared<runtime::engine>(around_, options_for(in.settings(), index))),
       ready_(in.settings().nodes),
       able_since_(in.settings().nodes, instant::max()) {
-    const auto ways = in.settings().fair == fairness::nobody ? 2U : 4U;
-    for (unsigned way = 0; way < ways; ++way) {
-        plans_[way] = plan_of(*engine_, in.settings(), way % 2 == 1, way >= 2);
+    const bool some_fair = in.settings().fair != fairness::nobody;
+    for (unsigned way = 0; way < plans_.size(); ++way) {
+        const bool limited = (way & 1U) != 0;
+        const bool fair = (way & 2U) != 0;
+        const bool reads = (way & 4U) != 0;
+        if ((fair && !some_fair) || (reads && !in.settings().shared)) continue;
+        plans_[way] = plan_of(*engine_, in.settings(), limited, fair, reads);
     }
     for (std::uint32_t each = 0; each < in.settings().workers; ++each) {
         callers_.push_back(std::make_unique<caller>(*this, each));
@@ -159,7 +181,11 @@ void client::settle() {
         able_since_[n] = ready && fit ? std::min(able_since_[n], process_.now()) : instant::max();
         if (ready == ready_[n]) continue;
         ready_[n] = ready;
-        network_.disturb(process_.index(), n, process_.now());
+        if (process_.settings().grouped()) {
+            network_.disturb_client(process_.index(), process_.now());
+        } else {
+            network_.disturb(process_.index(), n, process_.now());
+        }
     }
     around_->driver().settle();
 }
@@ -172,10 +198,13 @@ instant client::able_since(std::uint32_t server) {
 }
 
 bool client::in_order(std::uint32_t server) {
-    if (!ready_[server]) return false;
-    return std::ranges::all_of(around_->open_streams(), [&](const stream* each) {
-        return each->server() != server || each->in_order();
-    });
+    const bool grouped = process_.settings().grouped();
+    if (!ready_[grouped ? 0 : server]) return false;
+    const auto open = around_->open_streams();
+    const auto is_there = [&](const stream* each) { return each->server() == server; };
+    if (grouped && std::ranges::none_of(open, is_there)) return false;
+    return std::ranges::all_of(
+        open, [&](const stream* each) { return !is_there(each) || each->in_order(); });
 }
 
 }  // namespace holdfast::sim

@@ -39,8 +39,8 @@ class client {
     [[nodiscard]] checkers& watched() { return checkers_; }
     [[nodiscard]] const runtime::engine_pointer& engine() { return engine_; }
     [[nodiscard]] simulated_environment& around() { return *around_; }
-    [[nodiscard]] const runtime::plan_pointer& plan_for(bool limited, bool fair) const {
-        return plans_[(limited ? 1U : 0U) + (fair ? 2U : 0U)];
+    [[nodiscard]] const runtime::plan_pointer& plan_for(bool limited, bool fair, bool reads) const {
+        return plans_[(limited ? 1U : 0U) + (fair ? 2U : 0U) + (reads ? 4U : 0U)];
     }
     void visit_register(holder_id who, core::fencing_token token) {
         register_.visit(who, token, process_.now(), process_.chance());
@@ -67,7 +67,7 @@ class client {
     fenced_register& register_;
     std::shared_ptr<simulated_environment> around_;
     runtime::engine_pointer engine_;
-    std::array<runtime::plan_pointer, 4> plans_;
+    std::array<runtime::plan_pointer, 8> plans_;
     bool crashed_ = false;
     std::vector<bool> ready_;          // each node, when it was last looked at
     std::vector<instant> able_since_;  // the same

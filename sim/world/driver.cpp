@@ -18,7 +18,8 @@ void simulated_driver::look(std::span<stream* const> open) {
         if (each->blocked()) {
             each->take_in();
         } else {
-            driven_.take_in({each->descriptor(), each->server()});
+            const auto whose = process_.settings().grouped() ? 0 : each->server();
+            driven_.take_in({each->descriptor(), whose});
         }
     }
     driven_.fire(process_.local());

@@ -36,11 +36,19 @@ std::string simulated_environment::signature() const {
     return ":sim@c" + std::to_string(process_.index()) + ":1:";
 }
 
+std::uint32_t simulated_environment::machine_named(std::string_view host) {
+    if (host == "address") return network_.follow_address();
+    std::uint32_t number = 0;
+    std::from_chars(host.data() + 1, host.data() + host.size(), number);
+    const bool is_sentinel = host.front() == 'n';
+    const auto servers = static_cast<std::uint32_t>(process_.settings().servers());
+    return is_sentinel ? servers + number : number;
+}
+
 std::shared_ptr<net::transport> simulated_environment::make_transport(
     const net::endpoint& where, std::shared_ptr<net::credentials>, base::client_mutex&,
     net::transport::events& listener) {
-    std::uint32_t server = 0;
-    std::from_chars(where.host.data() + 1, where.host.data() + where.host.size(), server);
+    const auto server = machine_named(where.host);
     auto made = network_.make(process_, server, listener);
     open_.push_back(made.get());
     return made;

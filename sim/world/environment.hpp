@@ -5,7 +5,8 @@
 
 namespace holdfast::sim {
 
-/// All that one simulated process takes from its world. The servers are called s0, s1, ...
+/// All that one simulated process takes from its world. The servers are called s0, s1, ...;
+/// Sentinels n0, n1, ...; and an address that moves from one server to another, `address`.
 class simulated_environment final : public runtime::environment {
   public:
     static constexpr unsigned pauses_per_look = 2;  // at the clock, in a thousand
@@ -33,6 +34,8 @@ class simulated_environment final : public runtime::environment {
         base::client_mutex& guard, runtime::driver::machinery& driven) override;
 
   private:
+    [[nodiscard]] std::uint32_t machine_named(std::string_view host);
+
     process& process_;
     sim::network& network_;
     simulated_driver* driver_ = nullptr;

@@ -4,11 +4,13 @@ namespace holdfast::sim {
 namespace {
 
 constexpr std::array<std::string_view, fault_count> names{
-    "delay",      "loss",           "reset_before", "reset_after",  "partition",    "deafness",
-    "crash_full", "crash_partial",  "crash_empty",  "node_pause",   "client_pause", "clock_rate",
-    "wall_skew",  "wall_jump",      "flushall",     "script_flush", "slow_node",    "deaf_tracking",
-    "resync",     "refusal",        "key_deleted",  "pieces",       "client_kill",  "permission",
-    "demotion",   "other_settings", "client_crash"};
+    "delay",          "loss",         "reset_before",  "reset_after", "partition",
+    "deafness",       "crash_full",   "crash_partial", "crash_empty", "node_pause",
+    "client_pause",   "clock_rate",   "wall_skew",     "wall_jump",   "flushall",
+    "script_flush",   "slow_node",    "deaf_tracking", "resync",      "refusal",
+    "key_deleted",    "pieces",       "client_kill",   "permission",  "demotion",
+    "other_settings", "client_crash", "failover",      "isolation",   "replica_lag",
+    "stale_sentinel"};
 
 }  // namespace
 

@@ -37,9 +37,16 @@ enum class fault : std::uint8_t {
     demotion,       // a node is a replica for a while, and in step by what was missing
     other_settings,  // a node restarts with other settings
     client_crash,    // a client of the only server vanishes, in line or when it is granted the lock
+    // Of replication groups.
+    failover,        // a replica is promoted although nothing is wrong with the master
+    isolation,       // a server is cut off from the others and the Sentinels, mostly the master
+    replica_lag,     // replicas get what their master has done late
+    stale_sentinel,  // a Sentinel is down, hears of nothing, or of a promotion too early
 };
 
-inline constexpr std::size_t fault_count = 27;
+inline constexpr std::size_t fault_count = 31;
+
+constexpr bool is_of_groups(fault f) { return f >= fault::failover; }
 
 std::string_view name_of(fault f);
 std::optional<fault> fault_named(std::string_view name);
@@ -47,12 +54,12 @@ std::optional<fault> fault_named(std::string_view name);
 class fault_set {
   public:
     constexpr fault_set() = default;
-    static constexpr fault_set all() { return fault_set{(1U << fault_count) - 1U}; }
+    static constexpr fault_set all() { return fault_set{(one << fault_count) - 1U}; }
 
-    [[nodiscard]] constexpr bool has(fault f) const { return (bits_ >> bit(f) & 1U) != 0; }
+    [[nodiscard]] constexpr bool has(fault f) const { return (bits_ >> bit(f) & one) != 0; }
     [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-    constexpr void insert(fault f) { bits_ |= 1U << bit(f); }
-    constexpr void erase(fault f) { bits_ &= ~(1U << bit(f)); }
+    constexpr void insert(fault f) { bits_ |= one << bit(f); }
+    constexpr void erase(fault f) { bits_ &= ~(one << bit(f)); }
     friend constexpr fault_set operator&(fault_set a, fault_set b) {
         return fault_set{a.bits_ & b.bits_};
     }
@@ -73,9 +80,10 @@ class fault_set {
     static std::optional<fault_set> parse(std::string_view list);
 
   private:
-    constexpr explicit fault_set(std::uint32_t bits) : bits_(bits) {}
+    static constexpr std::uint64_t one = 1;
+    constexpr explicit fault_set(std::uint64_t bits) : bits_(bits) {}
     static constexpr unsigned bit(fault f) { return static_cast<unsigned>(f); }
-    std::uint32_t bits_ = 0;
+    std::uint64_t bits_ = 0;
 };
 
 }  // namespace holdfast::sim

@@ -47,8 +47,7 @@ void host::bytes_arrive(stream& by) {
             by.outbox.clear();
             network_.break_connection(by);
         }
-        send_outboxes();
-        plan_cycle();
+        settle();
     }
     by.up.pop();
 }
@@ -101,7 +100,7 @@ void host::hang_up(connection whom) {
 }
 
 void host::executed(const execution& what) {
-    if (serving_ == nullptr) return;
+    if (serving_ == nullptr) return;  // what came behind WAIT concerns no lock
     const auto client = client_of(*serving_);
     if (what.name == "hello") greeted_by(client);
     if (what.name == "time") {
@@ -110,13 +109,20 @@ void host::executed(const execution& what) {
     }
     if (!doomed_.empty()) granted(what);
     const bool of_lock = !what.keys.empty() && what.keys.front() == lock_key;
-    const auto* lock = of_lock ? server_.data().peek(lock_key, what.now) : nullptr;
-    checkers_.executed({.server = index_,
-                        .client = client,
-                        .connection = serving_->id(),
-                        .departed = departed_,
-                        .abandoned = serving_->closed()},
-                       what, lock != nullptr && lock->expires_at_ms == keyspace::no_expiry);
+    const bool for_ever = of_lock && (keeps_for_ever(lock_key) || keeps_for_ever(readers_key));
+    const checkers::place where{.server = index_,
+                                .client = client,
+                                .connection = serving_->id(),
+                                .departed = departed_,
+                                .abandoned = serving_->closed()};
+    if (!of_lock || !world_.settings().shared) return checkers_.executed(where, what, for_ever);
+    const checkers::sequel after{holders_in(server_.data(), what.now), queue()};
+    checkers_.executed(where, what, for_ever, &after);
+}
+
+bool host::keeps_for_ever(std::string_view key) const {
+    const auto* const found = server_.data().peek(key, wall());
+    return found != nullptr && found->expires_at_ms == keyspace::no_expiry;
 }
 
 std::span<const std::string> host::queue() const {
@@ -132,7 +138,8 @@ bool host::has_in_line(std::string_view owner) const {
 
 // Without tracking there are two ways: a server that does not know RESP3, and a user who may not.
 std::string_view host::why_not(const asked_command& what) {
-    if (world_.settings().nodes == 1) {
+    if (world_.settings().shared) checkers_.about_to_run(holders_in(server_.data(), wall()));
+    if (world_.settings().alone()) {
         checkers_.line().about_to_run(
             queue(), [this](std::string_view channel) { return server_.has_receivers(channel); });
     }
@@ -190,7 +197,7 @@ void host::enlist_by_hand(net::enlisting how) {
         {.run_id = of.run_id(),
          .replication_id = of.replication_id(),
          .second_replication_id = of.has_second_id() ? of.second_replication_id() : std::string{}},
-        how, by);
+        how, by, settings.replication());
     const auto own = server_.open();
     server_.receive(own, command, wall());
     server_.close(own);
@@ -213,19 +220,74 @@ void host::cycle() {
     if (!up()) return;
     keep_time();
     server_.expire(wall());
+    settle();
+}
+
+void host::settle() {
     send_outboxes();
     plan_cycle();
+    if (watcher_ != nullptr) plan_wait();
 }
 
-bool host::holds_for(std::string_view owner, instant until) {
-    const auto* lock = server_.data().peek(lock_key, wall());
-    if (!lock || lock->text != owner) return false;
-    return lock->expires_at_ms == keyspace::no_expiry || clock_.when(lock->expires_at_ms) >= until;
+// Redis looks at who has waited for long enough ten times a second; more often costs nothing here.
+void host::plan_wait() {
+    const auto next = server_.next_wait_ends();
+    if (next == server::wall_time::max()) return;
+    const auto at = std::max(when(next.count() / 1000 + 1), world_.now());
+    if (at >= wait_planned_) return;
+    wait_planned_ = at;
+    world_.schedule(at, event::kind::wait_ends, index_);
 }
 
-owner_id host::owner() {
-    const auto* lock = server_.data().peek(lock_key, wall());
-    return up() && lock ? checkers_.owner_named(lock->text) : 0;
+void host::wait_ends() {
+    wait_planned_ = instant::max();
+    if (!up()) return;
+    keep_time();
+    server_.end_waits(wall());
+    settle();
+}
+
+void host::follow(const std::string& master) {
+    keep_time();
+    server_.follow(master);
+    send_outboxes();
+}
+
+void host::load(const snapshot& all) {
+    keep_time();
+    server_.load(all);
+    send_outboxes();
+}
+
+void host::apply(const transaction_pointer& next) {
+    keep_time();
+    server_.apply(next);
+    send_outboxes();
+}
+
+void host::acknowledged(std::uint32_t replica, std::int64_t offset) {
+    keep_time();
+    server_.acknowledged(replica, offset, wall());
+    settle();
+}
+
+bool host::holds_for(std::string_view owner, instant until) const {
+    const auto ends = held_until_ms(server_.data(), owner, wall());
+    if (ends == for_ever_ms) return true;
+    return ends != 0 && clock_.when(ends) >= until;
+}
+
+bool host::holds(std::string_view owner) const {
+    return up() && held_until_ms(server_.data(), owner, wall()) != 0;
+}
+
+std::vector<owner_id> host::owners() const {
+    std::vector<owner_id> found;
+    if (!up()) return found;
+    for (const auto& each : holders_in(server_.data(), wall()).all) {
+        if (const auto who = checkers_.owner_named(each.owner); who != 0) found.push_back(who);
+    }
+    return found;
 }
 
 }  // namespace holdfast::sim

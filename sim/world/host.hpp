@@ -11,6 +11,16 @@
 
 namespace holdfast::sim {
 
+class host_watcher {
+  public:
+    virtual void went_down(std::uint32_t server) = 0;
+    virtual void came_up(std::uint32_t server) = 0;
+    virtual void went_silent(std::uint32_t server) = 0;
+
+  protected:
+    ~host_watcher() = default;
+};
+
 /// The machine of one server: its end of the connections, its wall clock, and what goes wrong
 /// there.
 class host final : server_wire, server_listener {
@@ -25,6 +35,7 @@ class host final : server_wire, server_listener {
     void bytes_arrive(stream& by);
     void close_arrives(stream& by);
     void cycle();
+    void wait_ends();
 
     void crash(server::memory left);
     void restart();
@@ -44,6 +55,17 @@ class host final : server_wire, server_listener {
     void recover();
     void forbid(std::string_view command, instant until);
 
+    // In a replication group: what the others do to it.
+    void watch(host_watcher* whom) { watcher_ = whom; }
+    [[nodiscard]] server& serves() { return server_; }
+    [[nodiscard]] const server& serves() const { return server_; }
+    void follow(const std::string& master);
+    void load(const snapshot& all);
+    void apply(const transaction_pointer& next);
+    void acknowledged(std::uint32_t replica, std::int64_t offset);
+    /// About when its clock will show that, as of now.
+    [[nodiscard]] instant when(std::int64_t wall_ms) const { return clock_.when(wall_ms); }
+
     /// An operator has vouched for a new server, long ago: it has nothing to have forgotten, and no
     /// crash takes the record of that away.
     void vouch();
@@ -61,9 +83,14 @@ class host final : server_wire, server_listener {
     [[nodiscard]] instant still_until() const { return still_until_; }
     [[nodiscard]] std::chrono::microseconds wall() const { return clock_.read(world_.now()); }
 
-    /// Who owns the lock here, for the checkers' eyes only. 0: nobody.
-    [[nodiscard]] owner_id owner();
-    [[nodiscard]] bool holds_for(std::string_view owner, instant until);
+    /// Who holds the lock here, for the checkers' eyes only.
+    [[nodiscard]] std::vector<owner_id> owners() const;
+    [[nodiscard]] bool holds(std::string_view owner) const;
+    [[nodiscard]] bool holds_for(std::string_view owner, instant until) const;
+    /// Something is left of those who read.
+    [[nodiscard]] bool has_readers() const {
+        return server_.data().peek(readers_key, wall()) != nullptr;
+    }
     [[nodiscard]] bool has_lock() { return server_.data().peek(lock_key, wall()) != nullptr; }
     /// Somebody stands in line here, or is thought to.
     [[nodiscard]] bool has_queue() { return !queue().empty(); }
@@ -98,8 +125,11 @@ class host final : server_wire, server_listener {
     }
     void enlist_by_hand(net::enlisting how);
     std::string_view why_not(const asked_command& what);
+    [[nodiscard]] bool keeps_for_ever(std::string_view key) const;
     server_settings draw_settings();
     void plan_cycle();
+    void plan_wait();
+    void settle();
 
     world& world_;
     network& network_;
@@ -117,6 +147,8 @@ class host final : server_wire, server_listener {
     instant forbidden_until_{};
     std::string_view forbidden_;
     bool cycle_planned_ = false;
+    instant wait_planned_ = instant::max();
+    host_watcher* watcher_ = nullptr;
     struct ambush {
         std::uint32_t client = 0;
         std::uint32_t incident = 0;

@@ -28,12 +28,14 @@ void host::crash(server::memory left) {
     if (left == server::memory::partial) checkers_.rolled_back(index_);
     server_.data().forget_history_before(world_.now().count() + 1);
     network_.break_all_of(index_);
+    if (watcher_ != nullptr) watcher_->went_down(index_);
 }
 
 void host::restart() {
     if (up()) return;
     ++life_;
     server_.restart(world_.faulty(fault::other_settings) ? draw_settings() : server_settings{});
+    if (watcher_ != nullptr) watcher_->came_up(index_);
     if (world_.settings().onlookers) enlist_by_hand(net::enlisting::unguarded);
     network_.disturb_server(index_, world_.now());
 }
@@ -54,7 +56,7 @@ void host::heal() {
     recover();
     forbidden_until_ = {};
     server_.refuse_in_scripts({});
-    if (server_.present_life().is_replica()) promote();
+    if (watcher_ == nullptr && server_.present_life().is_replica()) promote();
     if (up() && server_.settings().eviction_policy != "noeviction") crash(server::memory::full);
     restart();
 }
@@ -65,6 +67,7 @@ void host::stand_still(instant until) {
     // A release that nobody awaits any more is repeated after pauses, which have grown meanwhile.
     const auto grown = std::min<core::duration>(longest_pause, (until - world_.now()) * 2);
     network_.disturb_server(index_, until + grown);
+    if (watcher_ != nullptr) watcher_->went_silent(index_);
 }
 
 void host::jump(core::duration by) {
@@ -72,8 +75,9 @@ void host::jump(core::duration by) {
     checkers_.jumped(index_, by);
 }
 
+// Whoever empties a replica is refused.
 void host::flush_all() {
-    if (!up()) return;
+    if (!up() || server_.present_life().is_replica()) return;
     keep_time();
     server_.flush_all(wall());
     network_.disturb_server(index_, world_.now());
@@ -111,7 +115,9 @@ void host::demote(bool in_full, instant until) {
 }
 
 void host::promote() {
-    if (up() && server_.present_life().is_replica()) server_.promote();
+    if (!up() || !server_.present_life().is_replica()) return;
+    server_.promote();
+    if (watcher_ != nullptr) settle();
 }
 
 void host::fall_ill(server::condition how, instant until) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/world/stream.hpp"
@@ -37,6 +38,16 @@ class network {
     void listen(network_listener* whom) { listener_ = whom; }
     std::shared_ptr<stream> make(process& of, std::uint32_t server, net::transport::events& whom);
     stream& at(std::uint32_t id) { return *streams_[id]; }
+
+    /// The machines that a connection by the address that moves may lead to: the same one twice,
+    /// but while it moves.
+    void lead_address_to(std::uint32_t one, std::uint32_t other) { address_ = {one, other}; }
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> address() const { return address_; }
+    [[nodiscard]] std::uint32_t follow_address() {
+        return address_.first == address_.second || chance_.coin() ? address_.first
+                                                                   : address_.second;
+    }
+
     /// Nothing that a client wrote is under way any more.
     [[nodiscard]] bool nothing_goes_up() const;
 
@@ -101,6 +112,7 @@ class network {
     random chance_;
     random noticing_;
     std::vector<std::shared_ptr<stream>> streams_;
+    std::pair<std::uint32_t, std::uint32_t> address_{};
     per_pair<instant> cut_up_{};
     per_pair<instant> cut_down_{};
     per_pair<instant> disturbed_{};

@@ -20,6 +20,7 @@ fault_set draw_faults(random& chance) {
         const auto each = static_cast<fault>(i);
         if (each == fault::key_deleted) continue;   // T1 assumes that nobody does
         if (each == fault::client_crash) continue;  // draw_line()
+        if (is_of_groups(each)) continue;           // draw_group()
         if (chance.per_mille(wanted)) chosen.insert(each);
     }
     return chosen;
@@ -189,6 +190,16 @@ void draw_line(plan& p, fault_set allowed, random& chance) {
     p.faults = p.faults & allowed;
 }
 
+// Readers beside those who write. Where several callers of a process read, they do so at once.
+constexpr unsigned shared_per_mille = 250;
+
+void draw_sharing(plan& p, random& chance) {
+    p.shared = true;
+    p.reads_per_mille = static_cast<unsigned>(chance.between(300, 900));
+    p.downgrades_per_mille = chance.coin() ? static_cast<unsigned>(chance.between(100, 600)) : 0;
+    if (chance.per_mille(300)) p.workers = std::max<std::size_t>(p.workers, 2 + chance.below(2));
+}
+
 // Small jumps are within the assumptions if the lock-delay covers all of them together.
 void tame_jumps(plan& p, random& chance) {
     if (chance.coin() || p.timing.guard_time == core::duration{0}) return;
@@ -215,11 +226,19 @@ void round_up(plan& p) {
     if (!p.interrupts) p.fence_retention = std::max(p.fence_retention, p.max_ttl);
 }
 
-core::duration total_jumps(const plan& p) { return p.wall_jump * p.events_per_fault; }
+// Who else there is: readers, an outsider, replicas.
+void draw_company(plan& p, fault_set allowed, bool grouped, random& yet_more) {
+    auto sharing = random(p.seed).split(9);
+    if (sharing.per_mille(shared_per_mille) && !grouped) draw_sharing(p, sharing);
+    if (yet_more.per_mille(outsiders_per_mille) && !grouped) draw_outsider(p, yet_more);
+    auto among_replicas = random(p.seed).split(11);
+    if (grouped) draw_group(p, allowed, among_replicas);
+}
 
 }  // namespace
 
-plan draw_plan(std::uint64_t seed, fault_set allowed) {
+plan draw_plan(std::uint64_t seed, fault_set allowed, topology shape) {
+    const bool grouped = shape == topology::group;
     plan p;
     p.seed = seed;
     auto chance = random(seed).split(1);
@@ -227,9 +246,10 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     auto still_more = random(seed).split(5);
     auto yet_more = random(seed).split(6);
     auto in_line = random(seed).split(8);
-    const bool young = more.per_mille(young_counters_per_mille);
-    const bool busy = !young && still_more.per_mille(hand_offs_per_mille);
-    const bool interrupted = !young && !busy && yet_more.per_mille(interrupts_per_mille);
+    const bool young = more.per_mille(young_counters_per_mille) && !grouped;
+    const bool busy = !young && still_more.per_mille(hand_offs_per_mille) && !grouped;
+    const bool interrupted =
+        !young && !busy && !grouped && yet_more.per_mille(interrupts_per_mille);
     p.faults = draw_faults(chance);
     if (young) p.faults = p.faults | faults_of_young_counters();
     if (busy) p.faults.insert(fault::key_deleted);
@@ -244,10 +264,10 @@ plan draw_plan(std::uint64_t seed, fault_set allowed) {
     if (young) draw_young_counters(p, more);
     if (busy) draw_hand_offs(p, still_more);
     if (interrupted) draw_interrupts(p, yet_more);
-    if (p.nodes == 1) draw_fairness(p, in_line);
-    const bool usual = !young && !busy && !interrupted && !calm;
+    if (p.nodes == 1 && !grouped) draw_fairness(p, in_line);
+    const bool usual = !young && !busy && !interrupted && !calm && !grouped;
     if (p.nodes == 1 && usual) draw_line(p, allowed, in_line);
-    if (yet_more.per_mille(outsiders_per_mille)) draw_outsider(p, yet_more);
+    draw_company(p, allowed, grouped, yet_more);
     drop_unused_sizes(p);
     round_up(p);
     return p;
@@ -259,19 +279,24 @@ bool plan::restarts() const {
 
 bool plan::forgets() const {
     return has(fault::crash_partial) || has(fault::crash_empty) || has(fault::flushall) ||
-           has(fault::resync);
+           has(fault::resync) || fails_over();
 }
 
 core::duration plan::wall_spread() const {
     const auto drift = (length + recovery_bound()) * rate_ppm * 2 / 1'000'000;
-    const auto jumps = total_jumps(*this);
-    return nodes == 1 ? jumps : wall_skew * 2 + drift + jumps;
+    const auto jumps = total_jumps();
+    return servers() == 1 ? jumps : wall_skew * 2 + drift + jumps;
 }
 
 bool plan::promises_exclusion() const {
     if (has(fault::key_deleted) || (forgets() && !restart_guard)) return false;
+    if (fails_over() && !acknowledged_by_majority()) return false;
+    return clocks_keep_to_guard();
+}
+
+bool plan::clocks_keep_to_guard() const {
     const auto drift = timing.ttl * timing.drift_per_mille / 1000 + milliseconds(2);
-    return wall_jump == core::duration{0} || drift + total_jumps(*this) <= timing.guard();
+    return wall_jump == core::duration{0} || drift + total_jumps() <= timing.guard();
 }
 
 // A counter that is lost starts again at the wall clock. That is above every token drawn before
@@ -282,6 +307,7 @@ bool plan::promises_token_order() const {
     if (spread >= fence_retention) return false;
     if (!forgets() && !restarts()) return true;
     if (has(fault::resync) && !tracking) return false;  // nobody is told of it
+    if (fails_over() && !acknowledged_by_majority()) return false;
     return restart_guard ? spread < quarantine() : spread == core::duration{0};
 }
 
@@ -299,18 +325,38 @@ core::duration plan::longest_journey() const {
 
 core::duration plan::recovery_bound() const {
     const auto callers = static_cast<std::int64_t>(clients * workers);
+    const auto replaced = grouped() ? return_bound() : core::duration{0};
     const auto forgotten = (quarantine() + max_ttl) * 2;
-    const auto held = timing.ttl * 2 + total_jumps(*this) + longest_hold;
+    const auto held = timing.ttl * 2 + total_jumps() + longest_hold;
     const auto turns = (timing.ttl / 4 + seconds(2)) * callers;
-    return forgotten + held + turns + longest_journey() * 2 + longest_outage + seconds(20);
+    return replaced + forgotten + held + turns + longest_journey() * 2 + longest_outage +
+           seconds(20);
 }
 
 // Who has left the line, which the only server has not heard, may yet be granted the lock there.
 core::duration plan::orphan_bound() const {
     const auto in_line = nodes == 1 ? seconds(12) : seconds(0);
-    return in_line + timing.ttl + timing.ttl / 20 + longest_journey() * 2 + total_jumps(*this) +
-           longest_outage + seconds(1);
+    return in_line + timing.ttl + timing.ttl / 20 + longest_journey() * 2 + total_jumps() +
+           longest_outage + (grouped() ? return_bound() : core::duration{0}) + seconds(1);
 }
+
+namespace {
+
+std::string describe(const group_plan& group) {
+    if (group.members == 0) return {};
+    constexpr std::array<const char*, 4> names{"none", "majority", "all", "exactly "};
+    const auto acks =
+        std::string(names[static_cast<std::size_t>(group.acks.how())]) +
+        (group.acks.how() == replicas::kind::exactly ? std::to_string(group.acks.count())
+                                                     : std::string());
+    return ", a group of " + std::to_string(group.members) + " with " +
+           (group.sentinels == 0 ? "an address that moves"
+                                 : std::to_string(group.sentinels) + " sentinels") +
+           ", acknowledged by " + acks + ", backlog " + std::to_string(group.backlog) +
+           (group.lasting ? ", some of it for good" : "");
+}
+
+}  // namespace
 
 std::string plan::to_string() const {
     const auto in_ms = [](core::duration d) {
@@ -326,10 +372,10 @@ std::string plan::to_string() const {
         << (fair == fairness::nobody ? ""
             : fair == fairness::some ? ", some fair"
                                      : ", fair")
-        << (uncalled != 0 ? ", some not called" : "") << (impatient ? ", impatient" : "")
-        << (crowds ? ", crowds" : "") << (interrupts ? ", interrupts" : "")
-        << (outsider != outsider::none ? ", an outsider" : "")
-        << "\n  faults: " << faults.to_string()
+        << (shared ? ", some read" : "") << (uncalled != 0 ? ", some not called" : "")
+        << (impatient ? ", impatient" : "") << (crowds ? ", crowds" : "")
+        << (interrupts ? ", interrupts" : "") << (outsider != outsider::none ? ", an outsider" : "")
+        << describe(group) << "\n  faults: " << faults.to_string()
         << "\n  checked: " << (promises_exclusion() ? "exclusion, " : "")
         << (promises_token_order() ? "token order, " : "")
         << "ownership, orphans, notice, recovery";

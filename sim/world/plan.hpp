@@ -3,10 +3,16 @@
 #include <cstdint>
 #include <string>
 
+#include "core/judge.hpp"
 #include "core/node_set.hpp"
 #include "core/timing.hpp"
+#include "holdfast/replicas.hpp"
 #include "sim/world/clocks.hpp"
 #include "sim/world/faults.hpp"
+
+namespace holdfast::sim {
+class random;
+}
 
 /// Everything that is fixed when a run begins: sizes, settings and which faults may happen, all
 /// drawn from the seed. Swarm testing: most seeds have few faults, so that each is seen alone, in
@@ -23,9 +29,28 @@ enum class outsider : std::uint8_t {
 /// Whose callers stand in line at the only server one by one.
 enum class fairness : std::uint8_t { nobody, some, everybody };
 
+/// What the servers are to each other.
+enum class topology : std::uint8_t {
+    servers,  // one, or the nodes of a quorum
+    group,    // a master and its replicas
+};
+
+/// A replication group, whose master has the only vote: sim/world/group.hpp.
+struct group_plan {
+    std::size_t members = 0;    // 0: there is none
+    std::size_t sentinels = 0;  // 0: clients have an address that moves to whoever is promoted
+    replicas acks = replicas::majority();
+    core::duration down_after{};      // until a master that says nothing is replaced
+    core::duration slowest_switch{};  // until all have heard of the new one that can be reached
+    core::duration longest_lag{};     // of a replica, with `replica_lag`
+    std::size_t backlog = 1000;       // transactions that a server keeps
+    bool lasting = false;             // some of what is wrong in a minority outlasts all healing
+};
+
 struct plan {
     std::uint64_t seed = 0;
     fault_set faults{};
+    group_plan group{};
 
     std::size_t nodes = 3;
     std::size_t clients = 3;  // the outsider is the last of them
@@ -34,6 +59,9 @@ struct plan {
     std::size_t mortals = 0;  // of the clients, the last before the outsider: they may crash
     unsigned uncalled = 0;    // a bit for each client that may never subscribe
     fairness fair = fairness::nobody;
+    bool shared = false;                // some only want to read
+    unsigned reads_per_mille = 0;       // of what they ask for
+    unsigned downgrades_per_mille = 0;  // of those who write
     bool fencing = true;
     bool restart_guard = true;
     bool onlookers = false;  // a client without the guard is the first to meet a restarted node
@@ -71,6 +99,25 @@ struct plan {
 
     [[nodiscard]] bool has(fault f) const { return faults.has(f); }
 
+    [[nodiscard]] bool grouped() const { return group.members > 0; }
+    [[nodiscard]] std::size_t servers() const { return grouped() ? group.members : nodes; }
+    /// They, and the Sentinels.
+    [[nodiscard]] std::size_t machines() const { return servers() + group.sentinels; }
+    /// There is one server, for ever.
+    [[nodiscard]] bool alone() const { return nodes == 1 && !grouped(); }
+    /// What clients know of the group, and how much of it has to acknowledge what counts.
+    [[nodiscard]] core::replication replication() const;
+    /// How many servers must have known of what counts.
+    [[nodiscard]] std::size_t backers() const;
+    /// So many that no other master can have as many.
+    [[nodiscard]] bool acknowledged_by_majority() const {
+        return grouped() && replication().acks >= group.members / 2;
+    }
+    /// A master may be replaced.
+    [[nodiscard]] bool fails_over() const;
+    /// After healing, somebody must have had the lock by then, where a master was replaced.
+    [[nodiscard]] core::duration return_bound() const;
+
     [[nodiscard]] bool is_outsider(std::size_t client) const {
         return outsider != sim::outsider::none && client + 1 == clients;
     }
@@ -96,11 +143,16 @@ struct plan {
     [[nodiscard]] bool restarts() const;
     [[nodiscard]] core::duration quarantine() const { return max_ttl + timing.guard_time; }
 
+    /// Of a server's clock, all together.
+    [[nodiscard]] core::duration total_jumps() const { return wall_jump * events_per_fault; }
+
     /// The most by which two readings of the servers' wall clocks can disagree.
     [[nodiscard]] core::duration wall_spread() const;
 
     /// Whether the faults are within what each promise assumes (doc/testing.md).
     [[nodiscard]] bool promises_exclusion() const;
+    /// No wall clock jumps by more than the guard provides for.
+    [[nodiscard]] bool clocks_keep_to_guard() const;
     [[nodiscard]] bool promises_token_order() const;
 
     /// The longest that a message can be under way, everything included.
@@ -114,6 +166,10 @@ struct plan {
 };
 
 /// `allowed` restricts what the seed would switch on.
-plan draw_plan(std::uint64_t seed, fault_set allowed = fault_set::all());
+plan draw_plan(std::uint64_t seed, fault_set allowed = fault_set::all(),
+               topology shape = topology::servers);
+
+/// Makes a plan of a group out of one that was drawn for servers: sim/world/group_plan.cpp.
+void draw_group(plan& p, fault_set allowed, random& chance);
 
 }  // namespace holdfast::sim

@@ -30,14 +30,18 @@ simulation::simulation(const plan& settings, script_library& scripts, bool trace
 
 void simulation::build(script_library& scripts) {
     auto chance = random(settings_.seed).split(3);
-    for (std::uint32_t i = 0; i < settings_.nodes; ++i) {
+    for (std::uint32_t i = 0; i < settings_.servers(); ++i) {
         const auto skew = chance.between(-settings_.wall_skew, settings_.wall_skew);
         const wall_clock clock{skew, draw_rate(chance, settings_.rate_ppm)};
         hosts_.push_back(std::make_unique<host>(world_, network_, scripts, checkers_, i, clock));
-        if (settings_.restart_guard) hosts_.back()->vouch();
+        if (settings_.restart_guard && !settings_.grouped()) hosts_.back()->vouch();
+    }
+    if (settings_.grouped()) {
+        group_ = std::make_unique<group>(world_, network_, checkers_, hosts_);
+        group_->begin();
     }
     if (settings_.has(fault::slow_node)) {
-        network_.slow_down(static_cast<std::uint32_t>(chance.below(settings_.nodes)),
+        network_.slow_down(static_cast<std::uint32_t>(chance.below(settings_.servers())),
                            chance.between(core::duration{0}, settings_.node_timeout));
     }
     for (std::uint32_t i = 0; i < settings_.clients; ++i) {
@@ -70,7 +74,7 @@ void simulation::plan_incidents() {
 
 outcome simulation::run() {
     world_.schedule(settings_.length, event::kind::heal, 0);
-    if (settings_.nodes == 1) world_.schedule(line_pace::every, event::kind::line_looked_at, 0);
+    if (settings_.alone()) world_.schedule(line_pace::every, event::kind::line_looked_at, 0);
     for (auto& each : clients_) each->start();
     while (!done_ && !world_.idle() && !checkers_.found()) {
         dispatch(world_.next());
@@ -85,7 +89,10 @@ outcome simulation::run() {
             .events = world_.count(),
             .attempts = checkers_.attempts(),
             .acquired = checkers_.acquired(),
-            .handed_off = checkers_.handed_off()};
+            .handed_off = checkers_.handed_off(),
+            .read_together = checkers_.read_together(),
+            .downgrades = checkers_.downgrades(),
+            .fail_overs = group_ ? group_->fail_overs() : 0};
 }
 
 void simulation::dispatch(const event& e) {
@@ -93,7 +100,9 @@ void simulation::dispatch(const event& e) {
         case event::kind::connect_arrives:
         case event::kind::bytes_go_up:
         case event::kind::close_arrives:
-        case event::kind::server_cycle: return at_server(e);
+        case event::kind::server_cycle:
+        case event::kind::wait_ends: return at_server(e);
+        case event::kind::group_acts: return group_->acts(e);
         case event::kind::connected:
         case event::kind::bytes_come_down:
         case event::kind::break_heard:
@@ -101,7 +110,9 @@ void simulation::dispatch(const event& e) {
         case event::kind::client_looks:
         case event::kind::callbacks:
         case event::kind::caller_acts: return at_client(e);
-        case event::kind::fault_begins: return begin(incidents_[e.subject]);
+        case event::kind::fault_begins:
+            if (group_) aim(incidents_[e.subject]);
+            return begin(incidents_[e.subject]);
         case event::kind::fault_ends: return end(incidents_[e.subject]);
         case event::kind::register_read: return register_.read(e.subject);
         case event::kind::register_write: return register_.write(e.subject);
@@ -115,14 +126,26 @@ void simulation::dispatch(const event& e) {
 
 // A server that stands still finds everything waiting for it when it goes on.
 void simulation::at_server(const event& e) {
-    const bool by_stream = e.what != event::kind::server_cycle;
-    auto& at = *hosts_[by_stream ? network_.at(e.subject).server() : e.subject];
+    const bool by_stream = e.what != event::kind::server_cycle && e.what != event::kind::wait_ends;
+    const auto machine = by_stream ? network_.at(e.subject).server() : e.subject;
+    if (machine >= hosts_.size()) return at_sentinel(e, group_->at(machine));
+    auto& at = *hosts_[machine];
     if (at.stands_still()) return world_.schedule(at.still_until(), e.what, e.subject);
     switch (e.what) {
         case event::kind::connect_arrives: return at.connect_arrives(network_.at(e.subject));
         case event::kind::bytes_go_up: return at.bytes_arrive(network_.at(e.subject));
         case event::kind::close_arrives: return at.close_arrives(network_.at(e.subject));
+        case event::kind::wait_ends: return at.wait_ends();
         default: return at.cycle();
+    }
+}
+
+void simulation::at_sentinel(const event& e, sentinel_host& at) {
+    auto& by = network_.at(e.subject);
+    switch (e.what) {
+        case event::kind::connect_arrives: return at.connect_arrives(by);
+        case event::kind::bytes_go_up: return at.bytes_arrive(by);
+        default: return at.close_arrives(by);
     }
 }
 
@@ -169,19 +192,25 @@ void simulation::make_use_of_reads(const process& reader) {
     reads_.clear();
 }
 
+// A reader that wrote before has what it held as a writer, where servers do not know better yet.
 std::size_t simulation::backing(std::string_view owner, instant until) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        hosts_, [&](const auto& each) { return each->holds_for(owner, until); }));
+    if (group_) return group_->backing(owner, until);
+    const auto wrote_as = reads(owner) ? writer_of(owner) : std::string();
+    return static_cast<std::size_t>(std::ranges::count_if(hosts_, [&](const auto& each) {
+        return each->holds_for(owner, until) ||
+               (!wrote_as.empty() && each->holds_for(wrote_as, until));
+    }));
 }
 
 void simulation::inspect(owner_id who) {
     auto& of = *clients_[checkers_.client_of(who)];
-    for (std::uint32_t i = 0; i < settings_.nodes; ++i) {
-        const bool holds = hosts_[i]->owner() == who;
+    for (std::uint32_t i = 0; i < hosts_.size(); ++i) {
+        const bool holds = hosts_[i]->holds(checkers_.name_of(who));
         const bool waits = hosts_[i]->has_in_line(checkers_.name_of(who));
         if (!holds && !waits) continue;
-        const bool fit =
-            of.in_order(i) && !of.self().paused_between(checkers_.over_since(who), world_.now());
+        const bool copies = group_ && group_->is_replica(i);
+        const bool fit = !copies && of.in_order(i) &&
+                         !of.self().paused_between(checkers_.over_since(who), world_.now());
         if (holds) checkers_.found_at(i, who, fit);
         if (waits) checkers_.found_in_line(i, who, fit);
     }
@@ -207,7 +236,8 @@ line_pace::sight simulation::sight() {
                     auto* const whose = client_of(owner);
                     return whose != nullptr && settings_.tracked(whose->self().index()) &&
                            !world_.faulty(fault::deaf_tracking);
-                }};
+                },
+            .holds = [&at](std::string_view owner) { return at.holds(owner); }};
 }
 
 void simulation::look_at_line() {
@@ -222,6 +252,7 @@ void simulation::heal() {
     world_.heal();
     network_.mend();
     for (auto& each : hosts_) each->heal();
+    if (group_) group_->heal();
     for (auto& each : clients_) each->healed();
     // Everybody in line who is gone, and cannot be called, is granted the lock all the same.
     const auto in_line = static_cast<std::int64_t>(hosts_.front()->queue().size());
@@ -247,6 +278,7 @@ bool simulation::nothing_left() {
     return std::ranges::all_of(clients_, [](const auto& each) { return each->at_rest(); }) &&
            std::ranges::none_of(hosts_, [](const auto& each) { return each->has_lock(); }) &&
            std::ranges::none_of(hosts_, [](const auto& each) { return each->has_queue(); }) &&
+           std::ranges::none_of(hosts_, [](const auto& each) { return each->has_readers(); }) &&
            network_.nothing_goes_up();
 }
 
@@ -274,8 +306,10 @@ void simulation::end_story() {
 // Everybody is content: what is left at the servers now would stay there.
 void simulation::close() {
     for (auto& each : hosts_) {
-        const auto who = each->owner();
-        if (who != 0 && checkers_.over_since(who) < world_.now()) inspect(who);
+        for (const auto who : each->owners()) {
+            if (checkers_.over_since(who) < world_.now()) inspect(who);
+        }
+        if (each->has_readers()) checkers_.report(rule::orphan, "somebody is left among readers");
         if (each->has_queue())
             checkers_.report(rule::orphan, "somebody who is gone stands in line");
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/world/client.hpp"
+#include "sim/world/group.hpp"
 #include "sim/world/host.hpp"
 #include "sim/world/incident.hpp"
 
@@ -19,6 +20,9 @@ struct outcome {
     std::uint64_t attempts = 0;
     std::uint64_t acquired = 0;
     std::uint64_t handed_off = 0;
+    std::uint64_t read_together = 0;
+    std::uint64_t downgrades = 0;
+    std::uint64_t fail_overs = 0;
 };
 
 /// One run of one plan: a quarter of a minute with faults, then none, and everybody must get the
@@ -37,9 +41,11 @@ class simulation final : network_listener, key_watch {
     [[nodiscard]] bool concerns_client(event::kind what) const;
     void at_client(const event& e);
     void at_server(const event& e);
+    void at_sentinel(const event& e, sentinel_host& at);
     void was_read(const stream& which) override;
     void make_use_of_reads(const process& reader);
     [[nodiscard]] std::size_t backing(std::string_view owner, instant until) const override;
+    void aim(incident& what) const;
     void begin(const incident& what);
     void begin_at(host& at, const incident& what);
     void end(const incident& what);
@@ -69,6 +75,7 @@ class simulation final : network_listener, key_watch {
     fenced_register register_;
     std::vector<reading_done> reads_;  // in the present event; a client reads while it is closed
     std::vector<std::unique_ptr<host>> hosts_;
+    std::unique_ptr<group> group_;  // null: they stand alone
     std::vector<std::unique_ptr<client>> clients_;
     std::vector<incident> incidents_;
     bool done_ = false;

@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 17> commands{"hello",
 constexpr std::size_t commands_of_quorums = 10;
 
 std::string_view command_for(const plan& settings, std::uint32_t variety) {
+    if (settings.grouped() && variety % 8 == 0) return "wait";
     return commands[variety % (settings.nodes == 1 ? commands.size() : commands_of_quorums)];
 }
 
@@ -59,11 +60,23 @@ void simulation::begin(const incident& what) {
             return hosts_.front()->await_grant_to(
                 what.client, static_cast<std::uint32_t>(&what - incidents_.data()), what.lasts);
         case fault::key_deleted:
-            if (settings_.nodes == 1) checkers_.pace().deleted(sight());
+            if (settings_.alone()) checkers_.pace().deleted(sight());
             for (auto& each : hosts_) each->delete_lock();
             return;
+        case fault::failover:
+        case fault::isolation:
+        case fault::replica_lag: return group_->begin(what);
+        case fault::stale_sentinel:
+            group_->begin(what);
+            return world_.schedule(world_.now() + what.lasts, event::kind::fault_ends,
+                                   static_cast<std::uint32_t>(&what - incidents_.data()));
         default: return begin_at(*hosts_[what.server], what);
     }
+}
+
+// Half of what happens in a group happens to its master.
+void simulation::aim(incident& what) const {
+    if (what.variety % 2 == 0) what.server = group_->master();
 }
 
 void simulation::begin_at(host& at, const incident& what) {
@@ -113,6 +126,7 @@ void simulation::end(const incident& what) {
     if ((lay_in_wait || crashes) && world_.healed()) return;
     say(what, lay_in_wait || crashes ? "happens" : "ends");
     if (crashes) return crash(*clients_[what.client]);
+    if (what.what == fault::stale_sentinel) return world_.healed() ? void() : group_->end(what);
     auto& at = *hosts_[what.server];
     switch (what.what) {
         case fault::refusal: return at.recover();
@@ -141,7 +155,7 @@ void simulation::part(const incident& what) {
     const bool up = both || what.lasts.count() % 2 == 0;
     const bool down = both || !up;
     for (std::uint32_t c = 0; c < settings_.clients; ++c) {
-        for (std::uint32_t s = 0; s < settings_.nodes; ++s) {
+        for (std::uint32_t s = 0; s < settings_.machines(); ++s) {
             const bool hit = shape == 0   ? c == what.client
                              : shape == 1 ? s == what.server
                                           : c == what.client && s == what.server;

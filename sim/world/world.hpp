@@ -26,6 +26,8 @@ struct event {
         callbacks,        // `subject`: client
         caller_acts,      // `subject`: client, `slot`: caller, `generation`
         server_cycle,     // `subject`: server; it deletes what has expired
+        wait_ends,        // the same; somebody there has waited for acknowledgements for too long
+        group_acts,       // of a replication group; `slot` says what: sim/world/group.hpp
         fault_begins,     // `subject`: index in the schedule
         fault_ends,       // the same
         register_read,    // `subject`: visit

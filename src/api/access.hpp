@@ -6,7 +6,9 @@
 
 #include "holdfast/client.hpp"
 #include "holdfast/detail/lockable.hpp"
+#include "holdfast/election.hpp"
 #include "holdfast/error.hpp"
+#include "holdfast/latch.hpp"
 #include "holdfast/lease.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/operations/acquiring.hpp"
@@ -46,6 +48,12 @@ struct access {
     }
     static const held_leases& held(const lockable& which) { return *which.held_; }
     static held_leases& held(lockable& which) { return *which.held_; }
+    static const std::shared_ptr<observation>& observation_of(const election_observer& which) {
+        return which.observation_;
+    }
+    static const std::shared_ptr<const latch_state>& state_of(const latch& which) {
+        return which.state_;
+    }
     static lease make_lease(std::shared_ptr<runtime::hold> of) { return lease(std::move(of)); }
 };
 

@@ -31,8 +31,11 @@ acquisition access::make(runtime::acquiring::result result) {
 runtime::plan_pointer plan_for(const lockable& which, const acquire_options& how) {
     const auto& own = access::held(which).plan();
     if (own && &how == &which.how()) return own;
-    return runtime::make_plan(access::shared(which)->engine()->settings(), which.key(), how,
-                              access::held(which).kind());
+    const auto& settings = access::shared(which)->engine()->settings();
+    const auto& held = access::held(which);
+    if (!held.keys().empty()) return runtime::make_plan(settings, held.keys(), how);
+    return runtime::make_plan(settings, which.key(), how, held.kind(), held.candidate(),
+                              held.permits());
 }
 
 namespace {

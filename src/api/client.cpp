@@ -62,6 +62,19 @@ acquisition acquire_by(const std::shared_ptr<detail::shared_client>& shared, det
 
 }  // namespace
 
+namespace {
+
+// No majority does: each has keys that no other has.
+void connect_to_masters(runtime::engine& engine, base::client_lock& lock) HOLDFAST_LOCKED {
+    for (const auto each : engine.servers(lock)) {
+        const auto answer = runtime::query::run_on(engine, lock, each, {"PING"});
+        const auto* const why = std::get_if<net::failure>(&answer);
+        if (why != nullptr) runtime::raise(engine.named(each, *why));
+    }
+}
+
+}  // namespace
+
 lease client::acquire(std::string_view key, const acquire_options& how, std::stop_token stop) {
     return std::move(
         *acquire_by(std::shared_ptr(detail::access::shared(*this)), {}, key, how, std::move(stop)));
@@ -83,7 +96,8 @@ void client::connect() {
     shared->check_process();
     auto& engine = *shared->engine();
     auto lock = engine.lock();
-    const runtime::electorate all(engine.all_nodes());
+    if (engine.cluster() != nullptr) return connect_to_masters(engine, lock);
+    const auto all = engine.voters_of({});
     const auto answers = runtime::query::run(engine, all, lock, {"PING"});
     // An error is an answer, too: it is reached.
     const runtime::tally reached(all, answers, [](resp::view) { return runtime::ballot::yes; });

@@ -13,7 +13,7 @@ class category final : public std::error_category {
             case errc::permission: return "not permitted by the server's ACL";
             case errc::untrusted: return "server certificate refused";
             case errc::protocol: return "not a Redis server";
-            case errc::wrong_type: return "the key does not hold a lock";
+            case errc::wrong_type: return "the key does not hold a lock of this kind";
             case errc::unsafe_server: return "the server is not fit to keep locks";
             case errc::server_error: return "the server answered with an error";
             case errc::invalid_url: return "invalid URL";
@@ -27,6 +27,7 @@ class category final : public std::error_category {
             case errc::other_max_ttl:
                 return "not the max_ttl that other clients agreed on; give every client the same, "
                        "by options::max_ttl or max_ttl in the URL";
+            case errc::other_limit: return "not the number of permits that was agreed on";
         }
         return "unknown error " + std::to_string(code);
     }

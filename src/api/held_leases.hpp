@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,13 +18,29 @@ namespace holdfast::detail {
 /// lost the lock, not unlocked yet, and another one has taken it.
 class held_leases {
   public:
-    held_leases(const kinds::kind& which, runtime::plan_pointer plan)
-        : kind_(which), plan_(std::move(plan)) {}
+    held_leases(const kinds::kind& which, runtime::plan_pointer plan,
+                std::shared_ptr<runtime::candidacy> candidate, std::uint32_t permits,
+                std::vector<std::string> keys = {})
+        : kind_(which),
+          permits_(permits),
+          keys_(std::move(keys)),
+          plan_(std::move(plan)),
+          candidate_(std::move(candidate)) {}
 
     [[nodiscard]] const kinds::kind& kind() const { return kind_; }
 
+    [[nodiscard]] std::uint32_t permits() const { return permits_; }  // of a semaphore
+
+    /// Where several are locked at once, as runtime::list_of() has them; else there are none here.
+    [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
+
     /// How the lock is usually taken, checked once. Null: not checked yet, see plan_for().
     [[nodiscard]] const runtime::plan_pointer& plan() const { return plan_; }
+
+    /// Null: it is no election.
+    [[nodiscard]] const std::shared_ptr<runtime::candidacy>& candidate() const {
+        return candidate_;
+    }
 
     void put(lease held) {
         const base::thread_lock lock(guard_);
@@ -65,7 +82,10 @@ class held_leases {
     }
 
     const kinds::kind& kind_;
+    std::uint32_t permits_;
+    std::vector<std::string> keys_;
     runtime::plan_pointer plan_;
+    std::shared_ptr<runtime::candidacy> candidate_;
     mutable base::thread_mutex guard_;
     entries held_ HOLDFAST_GUARDED_BY(guard_);
     std::unique_ptr<entry> spare_

@@ -24,6 +24,7 @@ lease::~lease() {
 }
 
 std::uint64_t lease::token() const noexcept { return hold_->token().value; }
+std::uint32_t lease::slot() const noexcept { return hold_->slot(); }
 const std::string& lease::owner() const noexcept { return hold_->show_owner(); }
 const std::string& lease::key() const noexcept { return hold_->what().name(); }
 clock::time_point lease::valid_until() const noexcept { return hold_->valid_until(); }

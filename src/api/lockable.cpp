@@ -4,6 +4,7 @@
 
 #include "api/access.hpp"
 #include "api/held_leases.hpp"
+#include "kinds/several.hpp"
 
 namespace holdfast::detail {
 namespace {
@@ -12,23 +13,48 @@ constexpr auto never = clock::time_point::max();
 
 // A default ttl above max_ttl is the error of whoever uses it. Null then; only what concerns every
 // acquire of this mutex is checked.
-runtime::plan_pointer usual_plan(const options& client, std::string_view key,
-                                 const acquire_options& how, const kinds::kind& which) {
+template <typename Make>
+runtime::plan_pointer usual_plan(const options& client, const acquire_options& how, Make&& make) {
     const bool by_default = how.ttl == acquire_options{}.ttl;
-    if (!by_default || how.ttl <= client.max_ttl)
-        return runtime::make_plan(client, key, how, which);
-    (void)runtime::make_plan(client, key, {.ttl = client.max_ttl, .label = how.label}, which);
+    if (!by_default || how.ttl <= client.max_ttl) return make(how);
+    (void)make(acquire_options{.ttl = client.max_ttl, .label = how.label});
     return nullptr;
+}
+
+std::unique_ptr<held_leases> leases_of(const options& client, std::string_view key,
+                                       const acquire_options& how, const kinds::kind& which,
+                                       std::shared_ptr<runtime::candidacy> candidate,
+                                       std::uint32_t permits) {
+    auto plan = usual_plan(client, how, [&](const auto& checked) {
+        return runtime::make_plan(client, key, checked, which, candidate, permits);
+    });
+    return std::make_unique<held_leases>(which, std::move(plan), std::move(candidate), permits);
+}
+
+std::unique_ptr<held_leases> leases_of(const options& client, std::vector<std::string> keys,
+                                       const acquire_options& how) {
+    auto plan = usual_plan(client, how, [&](const auto& checked) {
+        return runtime::make_plan(client, keys, checked);
+    });
+    return std::make_unique<held_leases>(kinds::several(), std::move(plan), nullptr, 0,
+                                         std::move(keys));
 }
 
 }  // namespace
 
-lockable::lockable(client& through, std::string key, acquire_options how, const kinds::kind& which)
+lockable::lockable(client& through, std::string key, acquire_options how, const kinds::kind& which,
+                   std::shared_ptr<runtime::candidacy> candidate, std::uint32_t permits)
     : shared_(access::shared(through)),
       key_(std::move(key)),
       how_(how),
-      held_(std::make_unique<held_leases>(which,
-                                          usual_plan(through.settings(), key_, how_, which))) {}
+      held_(leases_of(through.settings(), key_, how_, which, std::move(candidate), permits)) {}
+
+lockable::lockable(client& through, std::vector<std::string> keys, acquire_options how)
+    : shared_(access::shared(through)),
+      how_(how),
+      held_(leases_of(through.settings(), runtime::list_of(std::move(keys)), how_)) {
+    key_ = runtime::name_of(held_->keys());
+}
 
 lockable::~lockable() = default;
 

@@ -34,6 +34,8 @@ holder parse_owner(std::string owner) {
         std::from_chars(pid.data(), pid.data() + pid.size(), result.pid);
         result.label = rest.substr(std::min(pid.size() + 1, rest.size()));
         result.reads = kinds::is_read_by(owner);
+        result.several = kinds::has_several(owner);
+        result.leads = kinds::is_led_by(owner);
     }
     result.owner = std::move(owner);
     return result;
@@ -49,8 +51,9 @@ std::string holder::describe() const {
     if (foreign()) return "another library";
     const std::string named = label.empty() ? "" : " (" + label + ")";
     const std::string first = reads ? "readers, the first of them " : "";
+    const std::string others = several ? ", along with other keys" : "";
     return detail::printable(first + user + "@" + host + ", process " + std::to_string(pid) +
-                             named);
+                             named + others);
 }
 
 }  // namespace holdfast

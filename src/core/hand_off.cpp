@@ -9,15 +9,28 @@ hand_off_batch batch_for(local_id caller, const local_queue& waiting) {
     return {.tokens = static_cast<std::uint32_t>(all), .last = waiting.last_arrival()};
 }
 
+namespace {
+
+bool equal(const timing& one, const timing& other) {
+    return one.ttl == other.ttl && one.guard() == other.guard();
+}
+
+// Counted from when the servers were asked: what others wait for it at most.
+bool young(time_point since, const timing& granted, time_point now) {
+    return now < since + std::min(hand_off_window, granted.ttl / 8);
+}
+
+bool sound(const grant& left) { return left.unchanged && !left.shown; }
+
+}  // namespace
+
 bool may_hand_off(const grant& left, const timing& granted, const next_holder& next,
                   time_point now) {
     const auto& wished = next.wished;
     const bool asked_before = next.joined <= left.last_arrival;
-    const bool equal = granted.ttl == wished.ttl && granted.guard() == wished.guard();
-    const bool young = now < left.sent_at + std::min(hand_off_window, granted.ttl / 8);
     const bool enough = left.valid_until - now >= std::max(wished.min_validity, duration{1});
-    const bool sound = left.unchanged && !left.shown;
-    return left.hand_offs_left > 0 && asked_before && sound && equal && young && enough;
+    return left.hand_offs_left > 0 && asked_before && sound(left) && equal(granted, wished) &&
+           young(left.sent_at, granted, now) && enough;
 }
 
 grant hand_off(const grant& left) {

@@ -30,6 +30,7 @@ struct grant {
     time_point sent_at{};  // when the servers were asked for it
     time_point valid_until{};
     fencing_token token{};             // of who leaves it; zero without fencing
+    std::uint32_t slot = 0;            // of a semaphore
     std::uint32_t hand_offs_left = 0;  // how many more may follow, one after the other
     arrival last_arrival = 0;          // who joined the queue later waits for the next grant
     bool unchanged = true;             // since the servers granted it

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -65,6 +66,14 @@ struct replication {
     friend bool operator==(const replication&, const replication&) = default;
 };
 
+/// How many acknowledgements count in a group that has grown since its clients agreed on how many
+/// they are: so many that whoever gives them, and the master, share a server with every majority of
+/// what they agreed on, as well as of the group. Who asked for less than a majority gets no more.
+constexpr std::size_t acks_when_grown(const replication& group, std::size_t from) {
+    if (from == 0 || from >= group.members || group.acks < group.members / 2) return group.acks;
+    return std::max(group.acks, group.members - from / 2 - 1);
+}
+
 /// What the record of a server's life says to a client that has just enlisted it.
 struct enlistment {
     duration quarantine{};    // that is left; zero: none
@@ -74,7 +83,9 @@ struct enlistment {
     bool agreed = true;       // that max_ttl is ours
     bool begun = false;       // the quarantine, just now
     bool noted_only = false;  // no quarantine has begun: the replicas have to acknowledge the life
-    std::size_t group = 0;    // of how many servers clients agreed on; 0: that is ours, or not told
+    std::size_t group = 0;    // larger than ours, that clients agreed on; 0: it is not, or not told
+    std::size_t grown_from =
+        0;  // how many servers clients agreed on, fewer than ours; 0: not fewer
     friend bool operator==(const enlistment&, const enlistment&) = default;
 };
 

@@ -47,7 +47,7 @@ class local_queue {
     /// Returns true if it is this caller's turn at once.
     bool join(local_id caller, sharing how = alone) {
         queue_.push_back({caller, ++last_, how});
-        return queue_.size() == 1 && head();
+        return queue_.size() == 1 && turn();
     }
 
     /// Returns whose turn it is now, if that changed.
@@ -100,6 +100,16 @@ class local_queue {
     [[nodiscard]] std::size_t holders() const { return first_ ? 1 + more_.size() : 0; }
     [[nodiscard]] bool idle() const { return !first_ && queue_.empty(); }
 
+    /// Whose turn it is: the first in the queue, unless somebody holds the key who keeps it out.
+    [[nodiscard]] std::optional<local_id> turn() const {
+        if (queue_.empty()) return std::nullopt;
+        const auto& next = queue_.front();
+        const bool kept_out = any_holder([&](const holding& each) {
+            return !compatible(each.how, next.how) && (each.how == alone || !line_);
+        });
+        return kept_out ? std::nullopt : std::optional{next.who};
+    }
+
   private:
     struct holding {
         local_id who;
@@ -111,21 +121,11 @@ class local_queue {
         return first_ && (test(*first_) || std::any_of(more_.begin(), more_.end(), test));
     }
 
-    /// Whose turn it is: the first in the queue, unless somebody holds the key who keeps it out.
-    [[nodiscard]] std::optional<local_id> head() const {
-        if (queue_.empty()) return std::nullopt;
-        const auto& next = queue_.front();
-        const bool kept_out = any_holder([&](const holding& each) {
-            return !compatible(each.how, next.how) && (each.how == alone || !line_);
-        });
-        return kept_out ? std::nullopt : std::optional{next.who};
-    }
-
     template <typename Change>
     std::optional<local_id> change(Change&& make) {
-        const auto before = head();
+        const auto before = turn();
         make();
-        const auto after = head();
+        const auto after = turn();
         return after == before ? std::nullopt : after;
     }
 

@@ -9,15 +9,17 @@ namespace holdfast::core {
 
 inline constexpr std::size_t max_nodes = 15;
 
-/// The position of a node in the list that the client was given.
+/// The position of a node in the list that the client was given, or that of a voter among those
+/// of a key. In a Cluster it is the slot, and behind the slots are its servers.
 struct node_index {
-    std::uint8_t value = 0;
+    std::uint16_t value = 0;
     friend constexpr auto operator<=>(node_index, node_index) = default;
 };
 
 constexpr std::size_t majority(std::size_t nodes) { return nodes / 2 + 1; }
 
-/// A set of nodes as a value: what the machines count with, and what their actions name.
+/// A set of nodes as a value: what the machines count with, and what their actions name. Of the
+/// first `max_nodes`: the voters of a key.
 class node_set {
   public:
     constexpr node_set() = default;
@@ -54,7 +56,7 @@ class node_set {
       public:
         constexpr explicit iterator(unsigned rest) : rest_(rest) {}
         constexpr node_index operator*() const {
-            return {static_cast<std::uint8_t>(std::countr_zero(rest_))};
+            return {static_cast<std::uint16_t>(std::countr_zero(rest_))};
         }
         constexpr iterator& operator++() {
             rest_ &= rest_ - 1U;

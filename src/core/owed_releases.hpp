@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <iterator>
+#include <list>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -33,9 +35,9 @@ class owed_releases {
     /// `until`: when the key is gone without our help. `name`: what tells it from others, for ==.
     template <typename Name>
     void owe(node_index node, Release what, const Name& name, time_point until) {
-        auto& debts = debts_[node.value];
+        auto& debts = debts_[node];
         debts.push_back({std::move(what), until});  // throws before anything has changed
-        const auto newest = debts.end() - 1;
+        const auto newest = std::prev(debts.end());
         const auto known =
             std::find_if(debts.begin(), newest, [&](const debt& d) { return d.what == name; });
         if (known != newest) {
@@ -51,13 +53,18 @@ class owed_releases {
 
     template <typename Name>
     void settled(node_index node, const Name& name) {
-        std::erase_if(debts_[node.value], [&](const debt& d) { return d.what == name; });
+        const auto found = debts_.find(node);
+        if (found == debts_.end()) return;
+        std::erase_if(found->second, [&](const debt& d) { return d.what == name; });
+        if (found->second.empty()) debts_.erase(found);
     }
 
     /// Calls `visit(release)` for each that is still worth sending, oldest first.
     template <typename Visitor>
     void due(node_index node, time_point now, Visitor&& visit) {
-        auto& debts = debts_[node.value];
+        const auto found = debts_.find(node);
+        if (found == debts_.end()) return;
+        auto& debts = found->second;
         std::erase_if(debts, [&](const debt& d) { return d.until <= now; });
         for (const auto& d : debts) visit(d.what);
     }
@@ -65,9 +72,20 @@ class owed_releases {
     /// Nothing is owed to any node.
     [[nodiscard]] bool empty() const {
         return std::all_of(debts_.begin(), debts_.end(),
-                           [](const std::vector<debt>& each) { return each.empty(); });
+                           [](const auto& each) { return each.second.empty(); });
     }
-    [[nodiscard]] std::size_t size(node_index node) const { return debts_[node.value].size(); }
+    [[nodiscard]] std::size_t size(node_index node) const {
+        const auto found = debts_.find(node);
+        return found == debts_.end() ? 0 : found->second.size();
+    }
+    /// Those to whom something is owed.
+    [[nodiscard]] std::vector<node_index> owing() const {
+        std::vector<node_index> all;
+        for (const auto& [node, debts] : debts_) {
+            if (!debts.empty()) all.push_back(node);
+        }
+        return all;
+    }
 
   private:
     struct debt {
@@ -75,7 +93,9 @@ class owed_releases {
         time_point until;
     };
 
-    std::array<std::vector<debt>, max_nodes> debts_;
+    // Where a connection breaks all that it carried are owed anew, the oldest first: each is found
+    // at the front then, and taken out without moving the others.
+    std::map<node_index, std::list<debt>> debts_;
 };
 
 }  // namespace holdfast::core

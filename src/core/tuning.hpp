@@ -142,4 +142,17 @@ inline constexpr duration acknowledged_write_lasts = seconds(60);
 inline constexpr duration ask_sentinel_every = seconds(1);
 }  // namespace servers
 
+/// net::slot and runtime::cluster. Chosen.
+namespace clusters {
+// While a slot is being moved its locks cannot be taken: so soon it is asked again.
+inline constexpr duration moving_pause = milliseconds(50);
+// How often one request is sent on before it has failed.
+inline constexpr unsigned most_hops = 8;
+// Pauses between two looks at the map, while something suggests that it is out of date.
+inline constexpr duration first_look = milliseconds(20);
+inline constexpr duration longest_look = milliseconds(250);
+// Slots that an operator enlists: so many are asked for in one write.
+inline constexpr std::size_t slots_at_once = 512;
+}  // namespace clusters
+
 }  // namespace holdfast::core::tuning

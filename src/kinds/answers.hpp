@@ -15,6 +15,7 @@ namespace holdfast::kinds {
 
 struct granted {
     core::fencing_token counter;
+    std::uint32_t slot = 0;  // of a semaphore
 };
 struct denied {
     std::string_view owner;    // empty: not told

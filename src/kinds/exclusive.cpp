@@ -76,10 +76,6 @@ class exclusive_kind final : public kind {
                      decimal{draws.tokens}.text(), decimal{draws.floor}.text()});
     }
 
-    [[nodiscard]] vote_answer read_acquire(resp::view reply) const override {
-        return read_vote(reply);
-    }
-
     [[nodiscard]] bool has_shortcut(const keys& of) const override { return !of.fenced; }
 
     void acquire_by_shortcut(std::string& out, const claim& what) const override {
@@ -91,10 +87,6 @@ class exclusive_kind final : public kind {
         if (reply.is_null()) return denied{{}, core::duration{-1}};
         if (reply.is_text() && reply.text() == "OK") return granted{};
         return refused(reply);
-    }
-
-    [[nodiscard]] ownership_answer read_ownership(resp::view reply) const override {
-        return kinds::read_ownership(reply);
     }
 
     void commit(std::string& out, bool by_text, const claim& what,
@@ -118,10 +110,6 @@ class exclusive_kind final : public kind {
         }
         const std::array<std::string_view, 1> only{what.of.lock};
         append_call(out, scripts::exclusive::release, by_text, only, {what.owner});
-    }
-
-    [[nodiscard]] release_answer read_release(resp::view reply) const override {
-        return kinds::read_release(reply);
     }
 
     void verify(std::string& out, bool, const claim& what) const override {

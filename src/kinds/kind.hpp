@@ -29,6 +29,7 @@ struct claim {
     core::duration retention{};  // of an idle counter
     std::string_view entry{};    // how its entry in the wait queue begins; empty: it has none
     bool in_line = false;        // and may stand there already
+    std::string_view note{};     // what a candidate would lead with
 };
 
 /// What a vote draws along with the lock. Without fencing it is ignored.
@@ -65,8 +66,8 @@ class kind {
     /// no other kind has (src/kinds/owners.hpp).
     [[nodiscard]] virtual std::string_view owner_start() const = 0;
 
-    /// What connections load in their handshake, in this order. What is not among them is called
-    /// by text.
+    /// What the connections of a client that uses it load in their handshake, in this order. What
+    /// is not among them is called by text.
     [[nodiscard]] virtual std::span<const scripts::script* const> loads(topology where) const = 0;
 
     /// With which holders of this process it shares a key. Whoever waits asks the servers only
@@ -74,25 +75,37 @@ class kind {
     [[nodiscard]] virtual core::sharing sharing() const = 0;
 
     [[nodiscard]] virtual bool allowed_on(topology where) const = 0;
+    /// Why it is not, where it is not: said to whoever tries.
+    [[nodiscard]] virtual std::string_view why_refused() const { return {}; }
+
+    /// The type of what it keeps at the key, as servers call it. Who finds another one there is
+    /// refused by the server, with an error.
+    [[nodiscard]] virtual std::string_view stored_as() const { return "string"; }
 
     /// The lock whose waiters are to ask again when a server says that `changed` did; empty: none
-    /// of this kind's keys. A part of `changed`.
+    /// of this kind's keys, or whoever lets go calls the next. A part of `changed`.
     [[nodiscard]] virtual std::string_view woken_by(std::string_view changed) const = 0;
 
     /// Asks for a vote. A denial tells who holds the lock, and has read what wakes its waiters; or
     /// it has put the claimant in line.
     virtual void acquire(std::string& out, bool by_text, const claim& what,
                          const drawing& draws) const = 0;
-    [[nodiscard]] virtual vote_answer read_acquire(resp::view reply) const = 0;
+    [[nodiscard]] virtual vote_answer read_acquire(resp::view reply) const {
+        return read_vote(reply);
+    }
 
     /// Whether there is a cheaper way, for who need not be told anything. It passes the queue.
-    [[nodiscard]] virtual bool has_shortcut(const keys& of) const = 0;
+    [[nodiscard]] virtual bool has_shortcut(const keys&) const { return false; }
     /// REQUIRES: has_shortcut(), for both.
-    virtual void acquire_by_shortcut(std::string& out, const claim& what) const = 0;
-    [[nodiscard]] virtual vote_answer read_shortcut(resp::view reply) const = 0;
+    virtual void acquire_by_shortcut(std::string&, const claim&) const {}
+    [[nodiscard]] virtual vote_answer read_shortcut(resp::view reply) const {
+        return refused(reply);
+    }
 
     /// The rest is for owners alone, and answered by whether they still are.
-    [[nodiscard]] virtual ownership_answer read_ownership(resp::view reply) const = 0;
+    [[nodiscard]] virtual ownership_answer read_ownership(resp::view reply) const {
+        return kinds::read_ownership(reply);
+    }
 
     /// Brings the counter up to the token that was chosen. REQUIRES: fenced.
     virtual void commit(std::string& out, bool by_text, const claim& what,
@@ -101,7 +114,9 @@ class kind {
     virtual void extend(std::string& out, bool by_text, const claim& what) const = 0;
     /// Of one voter it goes to the first in line; whose it is not leaves the line.
     virtual void release(std::string& out, bool by_text, const claim& what) const = 0;
-    [[nodiscard]] virtual release_answer read_release(resp::view reply) const = 0;
+    [[nodiscard]] virtual release_answer read_release(resp::view reply) const {
+        return kinds::read_release(reply);
+    }
 
     /// Changes nothing, and is answered in its own way.
     virtual void verify(std::string& out, bool by_text, const claim& what) const = 0;

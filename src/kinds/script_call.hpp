@@ -15,7 +15,7 @@ namespace holdfast::kinds {
 std::int64_t milliseconds(core::duration value);
 
 /// Appends one call of a script, with one look at the room that it takes. `by_text`: EVAL with its
-/// text, not EVALSHA. At most 13 keys and arguments.
+/// text, not EVALSHA. Up to 13 keys and arguments take no memory beside that.
 void append_call(std::string& out, const scripts::script& which, bool by_text,
                  std::span<const std::string_view> keys,
                  std::initializer_list<std::string_view> arguments);

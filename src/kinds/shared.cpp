@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kinds/exclusive.hpp"
+#include "kinds/key_list.hpp"
 #include "kinds/owners.hpp"
 #include "kinds/script_call.hpp"
 #include "resp/encoder.hpp"
@@ -12,37 +13,8 @@ namespace holdfast::kinds {
 namespace {
 
 using resp::decimal;
-using texts = std::span<const std::string_view>;
 
 constexpr core::sharing with_other_readers{.as = 1, .with = 1};
-
-/// The keys of one request, in the order in which a script wants them.
-class key_list {
-  public:
-    explicit key_list(const keys& of) : of_(of) { add(of.lock); }
-
-    key_list& readers() { return beside("readers"); }
-    key_list& queue() { return of_.queued ? beside("queue") : *this; }
-    key_list& counter() { return of_.fenced ? beside("fence") : *this; }
-
-    [[nodiscard]] texts all() const { return texts(names_).first(count_); }
-
-  private:
-    // Made anew for every request, as those of an exclusive lock.
-    key_list& beside(std::string_view what) {
-        thread_local std::array<std::string, 4> rooms;
-        auto& name = rooms[count_];
-        name.clear();
-        append_key_beside(name, of_.lock, what);
-        add(name);
-        return *this;
-    }
-    void add(std::string_view name) { names_[count_++] = name; }
-
-    const keys& of_;
-    std::array<std::string_view, 4> names_;
-    std::size_t count_ = 0;
-};
 
 class shared_kind final : public kind {
   public:
@@ -75,33 +47,19 @@ class shared_kind final : public kind {
         const decimal floor{draws.floor};
         if (what.of.queued) {
             return append_call(out, scripts::shared::queue_acquire, by_text,
-                               key_list(what.of).queue().readers().counter().all(),
+                               key_list(what.of).queue().beside("readers").counter().all(),
                                {what.owner, life.text(), what.entry, what.in_line ? "1" : "0",
                                 kept.text(), tokens.text(), floor.text()});
         }
         append_call(out, scripts::shared::acquire, by_text,
-                    key_list(what.of).readers().counter().all(),
+                    key_list(what.of).beside("readers").counter().all(),
                     {what.owner, life.text(), kept.text(), tokens.text(), floor.text()});
-    }
-
-    [[nodiscard]] vote_answer read_acquire(resp::view reply) const override {
-        return read_vote(reply);
-    }
-
-    [[nodiscard]] bool has_shortcut(const keys&) const override { return false; }
-    void acquire_by_shortcut(std::string&, const claim&) const override {}
-    [[nodiscard]] vote_answer read_shortcut(resp::view reply) const override {
-        return refused(reply);
-    }
-
-    [[nodiscard]] ownership_answer read_ownership(resp::view reply) const override {
-        return kinds::read_ownership(reply);
     }
 
     void commit(std::string& out, bool by_text, const claim& what,
                 core::fencing_token token) const override {
         append_call(out, scripts::shared::commit, by_text,
-                    key_list(what.of).readers().counter().all(),
+                    key_list(what.of).beside("readers").counter().all(),
                     {what.owner, decimal{token.value}.text(),
                      decimal{milliseconds(what.retention)}.text()});
     }
@@ -112,11 +70,7 @@ class shared_kind final : public kind {
 
     void release(std::string& out, bool by_text, const claim& what) const override {
         append_call(out, scripts::shared::release, by_text,
-                    key_list(what.of).readers().queue().all(), {what.owner, what.entry});
-    }
-
-    [[nodiscard]] release_answer read_release(resp::view reply) const override {
-        return kinds::read_release(reply);
+                    key_list(what.of).beside("readers").queue().all(), {what.owner, what.entry});
     }
 
     void verify(std::string& out, bool by_text, const claim& what) const override {
@@ -128,7 +82,8 @@ class shared_kind final : public kind {
     }
 
     void linger(std::string& out, const claim& what) const override {
-        append_call(out, scripts::shared::linger, true, key_list(what.of).readers().counter().all(),
+        append_call(out, scripts::shared::linger, true,
+                    key_list(what.of).beside("readers").counter().all(),
                     {what.owner, decimal{milliseconds(what.ttl)}.text(),
                      decimal{milliseconds(what.retention)}.text()});
     }
@@ -143,7 +98,7 @@ class shared_kind final : public kind {
     static void prolong(std::string& out, bool by_text, const claim& what, std::int64_t life) {
         const decimal kept{milliseconds(what.retention)};
         append_call(out, scripts::shared::extend, by_text,
-                    key_list(what.of).readers().queue().counter().all(),
+                    key_list(what.of).beside("readers").queue().counter().all(),
                     {what.owner, decimal{life}.text(), what.of.fenced ? kept.text() : "",
                      what.of.queued ? "1" : "0"});
     }

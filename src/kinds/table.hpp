@@ -10,9 +10,6 @@ namespace holdfast::kinds {
 
 std::span<const kind* const> all();
 
-/// What connections load in their handshake: of all kinds, in the order of the table.
-std::span<const scripts::script* const> scripts_to_load(topology where);
-
 /// The lock whose waiters are to ask again when a server says that `changed` did; empty: none.
 std::string_view woken_by(std::string_view changed);
 

@@ -17,6 +17,9 @@ namespace holdfast::net {
 /// nullopt: it depends on the size, and that is not known.
 std::optional<std::size_t> acks_needed(const std::optional<replicas>& wanted, std::size_t members);
 
+/// Why nothing counts there then.
+failure unknown_group() noexcept;
+
 /// Has the replicas of one server acknowledge what it granted, on a connection of its own, beside
 /// the one that the grants came by: WAIT lets nothing else pass.
 ///
@@ -48,10 +51,14 @@ std::optional<std::size_t> acks_needed(const std::optional<replicas>& wanted, st
 /// connections show the same run_id, or neither is used; and they live and die together, so that
 /// nothing of an earlier pair is ever confirmed by a later one.
 ///
+/// In a Cluster the key that is written must be one that the server serves: that of another slot is
+/// tried where the slot of the last one has moved, or is on its way.
+///
 /// Group commit: one round (write, WAIT, life, in one write to the socket) confirms all that was
 /// received before it began; what comes while it is under way is confirmed by the next. A round
 /// ends in time: WAIT has a time-out, and the request a deadline. So each request is answered
-/// after two of these at most, without a timer of its own.
+/// after two of these at most, without a timer of its own; after one more when a replica that is
+/// not of the group has begun to follow, and was the first to answer.
 ///
 ///   state       meaning                                    request()
 ///   closed      not connected, or no longer                must not be called
@@ -65,6 +72,7 @@ class acknowledging final : private connection::owner {
     struct waiting {
         boost::intrusive_ptr<exchange> who;
         exchange::tag request;
+        std::optional<core::replication> group;  // nullopt: what need() says when it ends
     };
 
     class listener {
@@ -73,8 +81,14 @@ class acknowledging final : private connection::owner {
         virtual void on_second_down(const failure& why) noexcept HOLDFAST_LOCKED = 0;
         /// The server lives another life than its grants were given in, as of life().
         virtual void on_another_life(const failure& why) noexcept HOLDFAST_LOCKED = 0;
+        /// Its replicas have not acknowledged what was asked for, in the same life.
+        virtual void on_unacknowledged() noexcept HOLDFAST_LOCKED = 0;
         /// The life that the connection of the grants is judged by.
         [[nodiscard]] virtual const core::server_facts& life() const HOLDFAST_LOCKED = 0;
+        /// What the next round is to write: a key that the server serves. `another`: the last one
+        /// was redirected.
+        [[nodiscard]] virtual acknowledgement::place place_to_write(bool another)
+            HOLDFAST_LOCKED = 0;
         /// From now on only the environment can tell what becomes of it.
         virtual void on_second_blocked() HOLDFAST_LOCKED = 0;
 
@@ -100,12 +114,20 @@ class acknowledging final : private connection::owner {
 
     [[nodiscard]] bool is_open() const HOLDFAST_LOCKED { return connection_ != nullptr; }
     [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return is_open() && connection_->ready(); }
+    /// The group is another one from now on, and more of it have to acknowledge what counts.
+    void need(const core::replication& group) HOLDFAST_LOCKED {
+        terms_.needed = group.acks;
+        terms_.members = group.members;
+        terms_.strangers = 0;
+    }
     /// What the server said on this connection. REQUIRES: ready.
     [[nodiscard]] const core::server_facts& facts() const HOLDFAST_LOCKED { return facts_; }
 
     /// `who` has received what it asked for: exactly one of acknowledged() and failed() follows.
-    /// REQUIRES: ready. Throws std::bad_alloc, and then nothing follows.
-    void request(boost::intrusive_ptr<exchange> who, exchange::tag request) HOLDFAST_LOCKED;
+    /// `group`: how many have to know it, where that is not the same for all. REQUIRES: ready.
+    /// Throws std::bad_alloc, and then nothing follows.
+    void request(boost::intrusive_ptr<exchange> who, exchange::tag request,
+                 std::optional<core::replication> group) HOLDFAST_LOCKED;
 
     /// Begins a round, if one can be, and writes it.
     void flush() noexcept HOLDFAST_LOCKED;
@@ -132,6 +154,7 @@ class acknowledging final : private connection::owner {
     void on_blocked() override HOLDFAST_LOCKED { listener_.on_second_blocked(); }
 
     void begin_round() HOLDFAST_LOCKED;
+    [[nodiscard]] bool write_elsewhere(std::vector<waiting>& whom) noexcept HOLDFAST_LOCKED;
     static void fail_all(const std::vector<waiting>& whom,
                          const failure& why) noexcept HOLDFAST_LOCKED;
 
@@ -145,6 +168,7 @@ class acknowledging final : private connection::owner {
     core::server_facts facts_;
     std::vector<waiting> waiting_;  // for the next round
     const round* under_way_ = nullptr;
+    unsigned redirected_ = 0;  // rounds, one after the other
 };
 
 }  // namespace holdfast::net

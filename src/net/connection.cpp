@@ -24,7 +24,8 @@ introduction introduce(const connection::settings& how) {
             .loads = how.loads,
             .channel = how.channel,
             .group = how.group,
-            .acks = how.acks};
+            .acks = how.acks,
+            .clustered = how.clustered};
 }
 
 bool knows_no_script(std::string_view reply) { return reply.starts_with("-NOSCRIPT"); }
@@ -39,7 +40,7 @@ bool says_emptied(resp::view push) {
 // It is no answer to anything else.
 bool confirms_subscription(resp::view push) {
     const auto what = push.at(0);
-    return what && what->text() == "subscribe";
+    return what && (what->text() == "subscribe" || what->text() == "ssubscribe");
 }
 
 }  // namespace
@@ -94,8 +95,13 @@ void connection::append(pipeline::request what) noexcept {
 }
 
 void connection::encode(pipeline::request& what) {
-    what.preceded = handshake_.result().tracking && what.who->asks_for_notification(what.tag);
-    if (what.preceded) resp::append_command(out_, {"CLIENT", "CACHING", "YES"});
+    const bool asking = what.who->asks_by_permission(what.tag);
+    const bool listens =
+        !asking && handshake_.result().tracking && what.who->asks_for_notification(what.tag);
+    what.preceded = asking || listens;
+    what.by_push = what.who->answered_by_push(what.tag);
+    if (asking) resp::append_command(out_, {"ASKING"});
+    if (listens) resp::append_command(out_, {"CLIENT", "CACHING", "YES"});
     what.who->encode(what.tag, what.by_text, out_);
 }
 
@@ -219,7 +225,7 @@ void connection::take_frames() {
 void connection::take_frame(std::string_view frame) {
     const resp::view value(frame);
     if (value.kind() == resp::kind::push) {
-        take_push(value);
+        take_push(frame);
     } else if (state_ == state::greeting) {
         take_greeting(value);
     } else {
@@ -229,11 +235,15 @@ void connection::take_frame(std::string_view frame) {
 
 // It comes before the answer to whatever ran after it: a grant behind it is one of a server that
 // has forgotten who else holds the lock.
-void connection::take_push(resp::view message) {
+void connection::take_push(std::string_view frame) {
+    const resp::view message(frame);
     const bool emptied = says_emptied(message);
     if (state_ == state::greeting && emptied) return handshake_.emptied();
     if (state_ == state::greeting && confirms_subscription(message)) return take_greeting(message);
     if (state_ != state::ready) return;
+    if (!asked_.empty() && asked_.front().by_push && confirms_subscription(message)) {
+        return take_reply(frame);
+    }
     if (emptied) {
         return go_down({.message = "it was emptied; its locks may be gone", .emptied = true});
     }
@@ -263,7 +273,9 @@ void connection::take_reply(std::string_view reply) {
         return append(std::move(first));  // the deadline stays
     }
     const auto who = std::move(first.who);
-    const bool demoted = says_not_the_master(reply);
+    // In a Cluster it is about one slot, if it is MOVED: whoever asked knows.
+    const bool demoted =
+        says_not_the_master(reply) && !(settings_.clustered && reply.starts_with("-MOVED"));
     try {
         who->answered(first.tag, reply);
     } catch (...) {

@@ -65,6 +65,7 @@ class connection final : private transport::events {
         std::string channel{};                            // as of introduction
         core::replication group{};                        // that the server is the master of
         acknowledgement::terms acks{};                    // where the group asks for any
+        bool clustered = false;                           // as of introduction
         clock::duration connect_timeout{};
         clock::duration silence_limit{};
     };
@@ -131,7 +132,7 @@ class connection final : private transport::events {
     void read_more() HOLDFAST_LOCKED;
     void take_frames() HOLDFAST_LOCKED;
     void take_frame(std::string_view frame) HOLDFAST_LOCKED;
-    void take_push(resp::view message) HOLDFAST_LOCKED;
+    void take_push(std::string_view frame) HOLDFAST_LOCKED;
     void take_greeting(resp::view reply) HOLDFAST_LOCKED;
     void take_reply(std::string_view reply) HOLDFAST_LOCKED;
     void append(pipeline::request what) noexcept HOLDFAST_LOCKED;

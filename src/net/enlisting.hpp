@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "core/judge.hpp"
@@ -23,6 +25,14 @@ enum class enlisting : std::uint8_t {
 void append_enlist(std::string& out, const core::server_facts& of, enlisting how,
                    const core::judge& by, const core::replication& group = {},
                    bool acknowledged = true);
+
+/// Where a slot of a Cluster keeps its record: `holdfast:record:{<slot tag>}`.
+std::string slot_record_key(std::uint16_t slot);
+
+/// The same for one slot of a Cluster; `group` is the shard that serves it.
+void append_slot_enlist(std::string& out, bool by_text, std::string_view record,
+                        const core::server_facts& of, enlisting how, const core::judge& by,
+                        const core::replication& group, bool acknowledged);
 
 std::variant<core::enlistment, failure> read_enlist(resp::view reply);
 

@@ -34,6 +34,22 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
     /// Whether the server should tell us when what the request reads goes away.
     [[nodiscard]] virtual bool asks_for_notification(tag) const HOLDFAST_LOCKED { return false; }
 
+    /// Whether the request goes behind ASKING: a server of a Cluster that is being given the slot
+    /// of its key then carries it out. Such a one is not told of anything: the two prefixes cancel
+    /// each other.
+    [[nodiscard]] virtual bool asks_by_permission(tag) const HOLDFAST_LOCKED { return false; }
+
+    /// Whether the answer is a push, unless it is an error: SUBSCRIBE, SSUBSCRIBE.
+    [[nodiscard]] virtual bool answered_by_push(tag) const HOLDFAST_LOCKED { return false; }
+
+    /// Appends as much of the request as can be said with the lock key alone, or with as few keys
+    /// as the kind of lock can do with, and returns true; or appends nothing. For a Cluster, which
+    /// while a slot is being moved serves several keys only where it has all of them.
+    [[nodiscard]] virtual bool encode_alone(tag, [[maybe_unused]] bool by_text,
+                                            [[maybe_unused]] std::string& out) HOLDFAST_LOCKED {
+        return false;
+    }
+
     /// Whether the answer would be a vote for a new holder, which not every node may cast.
     [[nodiscard]] virtual bool asks_for_vote(tag) const HOLDFAST_LOCKED { return false; }
 
@@ -46,7 +62,7 @@ class exchange : public boost::intrusive_ref_counter<exchange> {
     /// No answer, or none in time. The request may have been carried out all the same.
     virtual void failed(tag request, const failure& why) noexcept HOLDFAST_LOCKED = 0;
 
-    /// Enough replicas know what was answered: it, or failed(), follows node::acknowledge().
+    /// Enough replicas know what was answered: it, or failed(), follows voter::acknowledge().
     virtual void acknowledged(tag) noexcept HOLDFAST_LOCKED {}
 };
 

@@ -53,6 +53,7 @@ failure explain(resp::view error_reply) {
         {"The user executing the script can't", errc::permission, true},
         {"ERR ACL failure in script", errc::permission, true},
         {"WRONGTYPE", errc::wrong_type, true},
+        {"HOLDFASTLIMIT", errc::other_limit, true},
         {"READONLY", errc::unsafe_server, false},
     };
     const auto text = cause_of(error_reply.text());

@@ -21,6 +21,9 @@ struct failure {
 
     /// Not asked at all: the server is in quarantine for so long still.
     std::optional<std::chrono::nanoseconds> quarantine{};
+
+    /// Not carried out: the slot of the key is being moved. It can be asked again after so long.
+    std::optional<std::chrono::nanoseconds> moving{};
 };
 
 /// In words that need no memory.

@@ -6,6 +6,7 @@
 #include "net/explain.hpp"
 #include "net/supported.hpp"
 #include "resp/encoder.hpp"
+#include "scripts/embedded.hpp"
 
 namespace holdfast::net {
 namespace {
@@ -64,10 +65,18 @@ std::string_view greeting::mode() const {
     return valkey.empty() ? field("redis_mode") : valkey;
 }
 
+std::string_view greeting::role() const {
+    const auto said = field("role");
+    if (!said.empty() || hello_role.empty()) return said;
+    return hello_role == "master" ? "master" : "slave";
+}
+
 core::server_facts greeting::facts() const {
-    return facts_in(info, {.run_id = std::string(field("run_id")),
-                           .eviction_policy = std::string(field("maxmemory_policy")),
-                           .tracking = tracking});
+    auto all = facts_in(info, {.run_id = std::string(field("run_id")),
+                               .eviction_policy = std::string(field("maxmemory_policy")),
+                               .tracking = tracking});
+    all.is_replica = role() == "slave";
+    return all;
 }
 
 // A user without a password is that user, whom an ACL may let in without one, and nobody else.
@@ -96,6 +105,7 @@ void handshake::on_hello(resp::view reply, std::string& out) {
         }
         result_.protocol = 3;
         result_.hello_mode = value_in(reply, "mode");
+        result_.hello_role = value_in(reply, "role");
         if (!refuse_unsupported()) ask_facts(out);
         return;
     }
@@ -119,7 +129,7 @@ void handshake::on_legacy(resp::view reply, std::string& out) {
 // Whatever else it is asked it would answer with errors that do not say what is wrong.
 bool handshake::refuse_unsupported() {
     if (who_.what_for == purpose::look) return false;
-    auto why = why_unsupported(result_);
+    auto why = why_unsupported(result_, who_.clustered);
     if (why) fail(std::move(*why));
     return state_ == state::failed;
 }
@@ -133,7 +143,7 @@ void handshake::ask_facts(std::string& out) {
     if (!who_.client_name.empty()) {
         ask(out, question::set_name, {"CLIENT", "SETNAME", who_.client_name});
     }
-    if (who_.database != 0 && !why_unsupported(result_)) {
+    if (who_.database != 0 && !why_unsupported(result_, who_.clustered)) {
         ask(out, question::select, {"SELECT", resp::decimal{who_.database}.text()});
     }
     if (who_.what_for == purpose::acknowledge) return ask(out, question::info, {"INFO"});
@@ -146,6 +156,8 @@ void handshake::ask_facts(std::string& out) {
     for (const auto* script : who_.loads) {
         ask(out, question::script, {"SCRIPT", "LOAD", script->text});
     }
+    // Slot by slot it is called often.
+    if (who_.clustered) ask(out, question::script, {"SCRIPT", "LOAD", scripts::enlist.text});
 }
 
 void handshake::ask(std::string& out, question what,
@@ -191,7 +203,8 @@ void handshake::ask_enlist(std::string& out) {
     }
     const auto& vouched = who_.vouched_life;
     if (!vouched.empty() && core::life_of(facts) != vouched) return fail(another_life());
-    const bool votes = !facts.run_id.empty() && !facts.is_replica && !only_reads();
+    const bool votes =
+        !facts.run_id.empty() && !facts.is_replica && !only_reads() && !who_.clustered;
     state_ = votes ? state::enlisting : state::done;
     if (!votes) return;
     append_enlist(out, facts, as_whom(), core::judge(who_.policy), who_.group, acknowledged_);
@@ -211,6 +224,8 @@ void handshake::on_replicas(resp::view reply, std::string& out) {
     replicas_.hear(acknowledgement::all[answered_++], reply);
     if (answered_ < acknowledgement::all.size()) return;
     if (emptied_) return ask_facts(out);
+    const auto waited_for = std::exchange(who_.acks.strangers, replicas_.strangers(who_.acks));
+    if (who_.acks.strangers > waited_for) return ask_replicas(out);
     if (auto why = replicas_.why_not(who_.acks, result_.facts(), "enlisted")) {
         return fail(std::move(*why));
     }
@@ -235,6 +250,10 @@ void handshake::on_enlisted(resp::view reply, std::string& out) {
     if (emptied_) return ask_facts(out);
     auto found = read_enlist(reply);
     const auto* const record = std::get_if<core::enlistment>(&found);
+    if (record != nullptr) {
+        who_.group.acks = core::acks_when_grown(who_.group, record->grown_from);
+        who_.acks.needed = who_.group.acks;
+    }
     if (record != nullptr && record->noted_only) {
         const bool asked_for = who_.group.acks > 0 && !acknowledged_;
         return asked_for ? ask_replicas(out) : fail(no_record());

@@ -30,6 +30,7 @@ core::server_facts facts_in(std::string_view replication, core::server_facts kno
 struct greeting {
     int protocol = 2;         // RESP version in use
     std::string hello_mode;   // as HELLO says it; empty: it did not
+    std::string hello_role;   // the same
     bool tracking = false;    // it will tell us when keys change that we ask to be told of
     bool subscribed = false;  // it will pass on to us what is published to our channel
     std::optional<failure> not_subscribed{};     // why the ACL keeps that from us
@@ -44,6 +45,9 @@ struct greeting {
 
     /// "standalone", "sentinel" or "cluster"; empty: it did not say.
     [[nodiscard]] std::string_view mode() const;
+
+    /// "master" or "slave"; empty: it did not say. HELLO tells it to everybody.
+    [[nodiscard]] std::string_view role() const;
 
     [[nodiscard]] core::server_facts facts() const;
 };
@@ -68,6 +72,7 @@ struct introduction {
     std::string channel{};  // by which we can be called; empty: none is needed
     core::replication group{};
     acknowledgement::terms acks{};  // where the group asks for any
+    bool clustered = false;  // it is a node of a Cluster, where each slot is enlisted by itself
 };
 
 /// Why a server is not vouched for that lives another life than was meant.

@@ -5,6 +5,7 @@
 
 #include "core/tuning.hpp"
 #include "holdfast/duration.hpp"
+#include "resp/encoder.hpp"
 
 namespace holdfast::net {
 
@@ -12,11 +13,15 @@ using namespace core::tuning::servers;
 
 namespace {
 
-failure unknown_group() noexcept {
-    auto why =
-        no_answer("replica_acks asks for a part of its replication group, whose size is not known");
-    why.code = errc::invalid_option;
-    why.hopeless = true;
+failure more_than_all(std::size_t needed, std::size_t members) {
+    return {.code = errc::invalid_option,
+            .message = "replica_acks asks for " + std::to_string(needed) +
+                       " replicas, and its group has " + std::to_string(members - 1)};
+}
+
+failure regrouping() noexcept {
+    auto why = no_answer("replicas have joined its group meanwhile");
+    why.emptied = true;
     return why;
 }
 
@@ -25,6 +30,21 @@ failure two_servers() noexcept {
     why.code = errc::unsafe_server;
     return why;
 }
+
+/// Loads a script, whatever the server says to it: one that it does not know it is sent by text.
+class loading final : public exchange {
+  public:
+    explicit loading(const scripts::script& which) : which_(which) {}
+
+  private:
+    void encode(tag, bool, std::string& out) override HOLDFAST_LOCKED {
+        resp::append_command(out, {"SCRIPT", "LOAD", which_.text});
+    }
+    void answered(tag, std::string_view) override HOLDFAST_LOCKED {}
+    void failed(tag, const failure&) noexcept override HOLDFAST_LOCKED {}
+
+    const scripts::script& which_;
+};
 
 /// `, 10.0.0.1:6379`, by what a replica says of itself.
 std::string master_of(const greeting& said) {
@@ -43,7 +63,7 @@ node::node(network& through, base::client_mutex& guard, settings how, listener& 
       listener_(whom),
       delay_(first_delay, longest_delay),
       judge_(settings_.link.policy) {
-    settings_.link.shows = network_.prepare(settings_.link.where);
+    if (!settings_.prepared) settings_.link.shows = network_.prepare(settings_.link.where);
     if (!settings_.resolves) {
         settings_.resolves = std::make_shared<fixed_address>(settings_.link.where);
     }
@@ -116,8 +136,9 @@ void node::flush() noexcept {
     if (replicas_) replicas_->flush();
 }
 
-void node::acknowledge(boost::intrusive_ptr<exchange> who, exchange::tag request) {
-    if (state_ == state::ready) return replicas_->request(std::move(who), request);
+void node::acknowledge(boost::intrusive_ptr<exchange> who, exchange::tag request,
+                       std::optional<core::replication> group) {
+    if (state_ == state::ready) return replicas_->request(std::move(who), request, group);
     who->failed(request, last_failure_);
 }
 
@@ -166,9 +187,12 @@ void node::on_found(const net::location& found) noexcept {
     if (!needed) return on_down(unknown_group());
     settings_.link.group = {.members = found.members, .acks = *needed};
     settings_.link.acks.needed = *needed;
+    settings_.link.acks.members = found.members;
     try {
         located_ = true;
         location_ = found;
+        const bool too_few = found.members > 0 && *needed >= found.members;
+        if (too_few) return on_down(more_than_all(*needed, found.members));
         open(found.where);
     } catch (...) {
         return on_down(current_failure());
@@ -176,16 +200,37 @@ void node::on_found(const net::location& found) noexcept {
     listener_.on_change(*this);
 }
 
+void node::load(std::span<const scripts::script* const> which) noexcept {
+    settings_.link.loads = which;
+    const auto now = network_.now();
+    if (state_ == state::ready) notice_hang_up(now);
+    if (state_ == state::ready) load_rest(now);
+}
+
+// Ahead of whatever is asked next: nobody has to be told that a script is missing.
+void node::load_rest(clock::time_point now) noexcept {
+    const auto rest = settings_.link.loads.subspan(loaded_);
+    loaded_ = settings_.link.loads.size();
+    for (const auto* script : rest) {
+        try {
+            connection_->send(new loading(*script), 0, now + settings_.answer_within, now);
+        } catch (const std::bad_alloc&) {
+            return;
+        }
+    }
+}
+
 void node::open(const endpoint& where) {
     auto& link = settings_.link;
+    loaded_ = link.loads.size();
     if (where != link.where) link.where = where;
-    if (acknowledges() && !replicas_) {
+    if (paired() && !replicas_) {
         replicas_ = std::make_unique<acknowledging>(network_, guard_,
                                                     static_cast<acknowledging::listener&>(*this));
     }
     connection_ = std::make_unique<connection>(
         network_, guard_, link, static_cast<connection::owner&>(*this), connecting_since_);
-    if (acknowledges()) replicas_->open(link, settings_.answer_within, connecting_since_);
+    if (paired()) replicas_->open(link, settings_.answer_within, connecting_since_);
 }
 
 void node::on_not_found(const failure& why) noexcept {
@@ -199,8 +244,7 @@ void node::on_not_found(const failure& why) noexcept {
 // count any more.
 void node::on_moved(const net::location& found) noexcept {
     if (state_ == state::closed) return;
-    location_.members = found.members;
-    if (found.where == location_.where) return;
+    if (found.where == location_.where) return regrouped(found.members);
     const auto why = [&]() noexcept {
         auto moved = no_answer("another server has taken its place");
         moved.emptied = true;
@@ -216,6 +260,25 @@ void node::on_moved(const net::location& found) noexcept {
         state_ = state::out;
     }
     if (state_ == state::out) connect(network_.now(), as);
+}
+
+// A majority of fewer servers than there are may have nobody in common with one of all. So more are
+// asked for from now on; where none were, there is no connection to ask them by. A group that is
+// said to be smaller is asked about when it is connected to anew.
+void node::regrouped(std::size_t members) noexcept {
+    location_.members = members;
+    if (state_ != state::ready || members <= settings_.link.group.members) return;
+    const auto needed = acks_needed(settings_.replica_acks, members);
+    if (!needed) return;
+    if (*needed > 0 && !acknowledges()) return connection_->hang_up(regrouping());
+    raise_acks({.members = members, .acks = *needed});
+}
+
+void node::raise_acks(core::replication group) noexcept {
+    if (!acknowledges()) return;
+    group.acks = std::max(settings_.link.group.acks, core::acks_when_grown(group, agreed_on_));
+    settings_.link.group = group;
+    replicas_->need(group);
 }
 
 void node::take_in(int descriptor) noexcept {
@@ -247,24 +310,28 @@ void node::vouch(std::string life, clock::time_point now) {
 
 std::optional<failure> node::why_no_master(const greeting& said) const {
     if (!follows()) return std::nullopt;
-    const auto role = said.field("role");
+    const auto role = said.role();
     if (role == "master") return std::nullopt;
     if (!role.empty()) {
         return failure{.code = errc::unsafe_server,
                        .message = "is a replica, though a Sentinel named it as the master"};
     }
     if (settings_.link.what_for == purpose::look) return std::nullopt;
-    return failure{errc::permission,
-                   "does not say whether it is a master; with Sentinel that needs INFO, which the "
-                   "ACL refuses",
-                   true};
+    return failure{
+        errc::permission,
+        "does not say whether it is a master; with Sentinel that needs HELLO 3, or INFO, "
+        "which the ACL refuses",
+        true};
 }
 
 void node::on_ready(const greeting& said) {
     if (const auto why = why_no_master(said)) return connection_->hang_up(*why);
     said_ = said;
     facts_ = said.facts();
-    if (!acknowledges() || replicas_->ready()) begin();
+    const auto grown_from = said.enlisted ? said.enlisted->grown_from : 0;
+    agreed_on_ = grown_from > 0 ? grown_from : settings_.link.group.members;
+    raise_acks(settings_.link.group);
+    if (!paired() || replicas_->ready()) begin();
 }
 
 void node::on_second_ready() {
@@ -283,7 +350,8 @@ void node::on_another_life(const failure& why) noexcept {
 // Which of them looked first is not known. That both lead to one server has to be seen once; in
 // which life that is, is asked anew behind every WAIT.
 void node::begin() {
-    if (acknowledges()) {
+    if (location_.members > settings_.link.group.members) return start_over(regrouping());
+    if (paired()) {
         const auto& second = replicas_->facts();
         const bool one_server =
             facts_.run_id == second.run_id && facts_.is_replica == second.is_replica;
@@ -296,6 +364,7 @@ void node::begin() {
     assessed_at_ = now;
     judge_.assess(facts_, now);
     if (said_.enlisted) enlisted(*said_.enlisted, now);
+    load_rest(now);
     listener_.on_ready(*this);
     // Not transmit(): what is sent first may find that the connection has broken again. The rest
     // then waits for the next one, or fails, like what comes later.
@@ -307,6 +376,21 @@ void node::begin() {
         }
     }
     if (state_ == state::ready) listener_.on_caught_up(*this);
+}
+
+void node::rest() noexcept {
+    const bool needed = !waiting_.empty() || (connection_ && !connection_->idle());
+    if (needed || state_ == state::closed || state_ == state::idle) return;
+    stop_resolving();
+    auto last = std::move(connection_);
+    auto unacknowledged = stop_acknowledging();
+    state_ = state::idle;
+    judge_.disconnected();
+    const auto why = no_answer("not needed at present");
+    if (last) last->fail_all(why);
+    retire(std::move(last));
+    acknowledging::fail(std::move(unacknowledged), why);
+    listener_.on_change(*this);
 }
 
 std::uint64_t node::time_at(clock::time_point now) const {
@@ -382,13 +466,16 @@ std::optional<failure> node::why_no_vote(const exchange& who, exchange::tag requ
     return why_unfit();
 }
 
-failure node::disagreement(const core::enlistment& found) const {
+// Sentinels that were set up anew find the replicas by and by.
+failure node::disagreement(const core::enlistment& found, const core::replication& group) const {
     if (found.group != 0) {
-        return {errc::unsafe_server,
-                "its clients agreed on a replication group of " + std::to_string(found.group) +
-                    " servers, and this one finds " + std::to_string(settings_.link.group.members) +
-                    "; if that is right, 'holdfast enlist --fresh' notes it",
-                true};
+        const std::string who = settings_.link.clustered ? "the Cluster" : "a Sentinel";
+        return {.code = errc::unsafe_server,
+                .message =
+                    "its clients agreed on a replication group of " + std::to_string(found.group) +
+                    " servers, and " + who + " knows " + std::to_string(group.members) +
+                    "; if replicas were taken out for good, stop all programs that lock here, and "
+                    "'holdfast enlist --fresh' notes it"};
     }
     return {errc::other_max_ttl,
             "its clients agreed on a max_ttl of " + format_duration(found.max_ttl) +

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "net/acknowledging.hpp"
 #include "net/connection.hpp"
 #include "net/resolver.hpp"
+#include "net/voter.hpp"
 
 namespace holdfast::net {
 
@@ -33,7 +35,8 @@ namespace holdfast::net {
 /// resolver says that the server is elsewhere now, whatever is there still is left at once. Patient
 /// is the node of a client that has no other: there is nobody else to ask. Everything is called
 /// with the client's lock held.
-class node final : private connection::owner,
+class node final : public voter,
+                   private connection::owner,
                    private resolver::asker,
                    private acknowledging::listener {
   public:
@@ -47,6 +50,12 @@ class node final : private connection::owner,
 
         /// What has to be driven for it has changed.
         virtual void on_change(node& which) noexcept HOLDFAST_LOCKED = 0;
+        /// A key in a slot that the server serves, or in another than last. REQUIRES: it is a
+        /// server of a Cluster.
+        [[nodiscard]] virtual acknowledgement::place place_at(
+            [[maybe_unused]] node& which, [[maybe_unused]] bool another) HOLDFAST_LOCKED {
+            return {};
+        }
         virtual std::uint64_t chance() noexcept HOLDFAST_LOCKED = 0;
 
       protected:
@@ -59,29 +68,39 @@ class node final : private connection::owner,
         bool patient = true;
         std::shared_ptr<resolver> resolves{};    // null: link.where is the address for ever
         std::optional<replicas> replica_acks{};  // as of acks_needed()
+        bool acknowledges_slots = false;         // of a Cluster: each slot knows how many
         clock::duration answer_within{};         // of one that asks the replicas
+        bool prepared = false;                   // link.shows is as of network::prepare()
     };
 
-    /// Throws as network::prepare() does.
+    /// Throws as network::prepare() does, which is not asked where `how` brings the credentials of
+    /// a neighbour.
     node(network& through, base::client_mutex& guard, settings how, listener& whom);
     ~node();
 
     /// What cannot be sent has failed.
     void send(boost::intrusive_ptr<exchange> who, exchange::tag request, clock::time_point deadline,
-              clock::time_point now) noexcept HOLDFAST_LOCKED;
+              clock::time_point now) noexcept override HOLDFAST_LOCKED;
     void flush() noexcept HOLDFAST_LOCKED;
 
-    /// Whether its answers count only when its replicas have acknowledged them.
-    [[nodiscard]] bool acknowledges() const HOLDFAST_LOCKED {
+    [[nodiscard]] bool acknowledges() const override HOLDFAST_LOCKED {
         return settings_.link.group.acks > 0;
     }
-    /// `who` has been answered just now: exactly one of acknowledged() and failed() follows, unless
-    /// this throws. REQUIRES: acknowledges().
-    void acknowledge(boost::intrusive_ptr<exchange> who, exchange::tag request) HOLDFAST_LOCKED;
+    void acknowledge(boost::intrusive_ptr<exchange> who,
+                     exchange::tag request) override HOLDFAST_LOCKED {
+        acknowledge(std::move(who), request, std::nullopt);
+    }
+    /// `group`: of a slot. REQUIRES: it acknowledges slots, or acknowledges().
+    void acknowledge(boost::intrusive_ptr<exchange> who, exchange::tag request,
+                     std::optional<core::replication> group) HOLDFAST_LOCKED;
     /// The group as it was when it was last connected to.
     [[nodiscard]] const core::replication& group() const HOLDFAST_LOCKED {
         return settings_.link.group;
     }
+
+    /// What its connections load: the one that is there now, all later ones in their handshake. It
+    /// begins with what was given before. Where that cannot be sent, requests find out (NOSCRIPT).
+    void load(std::span<const scripts::script* const> which) noexcept HOLDFAST_LOCKED;
 
     /// Connects, if it was never used.
     void call(clock::time_point now) HOLDFAST_LOCKED {
@@ -113,15 +132,16 @@ class node final : private connection::owner,
 
     [[nodiscard]] std::size_t index() const { return settings_.index; }
     /// As of endpoint; of a master that Sentinels name, `mymaster at 127.0.0.1:6379`.
-    [[nodiscard]] std::string name() const HOLDFAST_LOCKED;
+    [[nodiscard]] std::string name() const override HOLDFAST_LOCKED;
+    [[nodiscard]] const endpoint& where() const HOLDFAST_LOCKED { return settings_.link.where; }
+    [[nodiscard]] const std::shared_ptr<credentials>& shows() const { return settings_.link.shows; }
     /// Where it was found last, and how many belong to its group.
     [[nodiscard]] const net::location& location() const HOLDFAST_LOCKED { return location_; }
     /// It may be told that its server is elsewhere.
     [[nodiscard]] bool follows() const { return settings_.resolves->names_masters(); }
     [[nodiscard]] bool tls() const HOLDFAST_LOCKED { return settings_.link.where.tls; }
-    [[nodiscard]] bool ready() const HOLDFAST_LOCKED { return state_ == state::ready; }
-    /// It was reached, or could not be.
-    [[nodiscard]] bool was_tried() const HOLDFAST_LOCKED { return tried_; }
+    [[nodiscard]] bool ready() const override HOLDFAST_LOCKED { return state_ == state::ready; }
+    [[nodiscard]] bool was_tried() const override HOLDFAST_LOCKED { return tried_; }
     [[nodiscard]] bool opening() const HOLDFAST_LOCKED {
         return state_ == state::connecting || state_ == state::probing;
     }
@@ -129,8 +149,7 @@ class node final : private connection::owner,
     [[nodiscard]] bool busy() const HOLDFAST_LOCKED {
         return opening() || settings_.resolves->busy();
     }
-    /// An answer is overdue. REQUIRES: ready.
-    [[nodiscard]] bool stalled() const HOLDFAST_LOCKED { return connection_->stalled(); }
+    [[nodiscard]] bool stalled() const override HOLDFAST_LOCKED { return connection_->stalled(); }
     [[nodiscard]] bool has_unsent() const HOLDFAST_LOCKED {
         return ready() && connection_->has_unsent();
     }
@@ -139,11 +158,14 @@ class node final : private connection::owner,
     [[nodiscard]] bool answers_on_their_way() const HOLDFAST_LOCKED {
         return ready() && connection_->answers_on_their_way();
     }
-    /// REQUIRES: neither ready nor untried.
-    [[nodiscard]] const failure& last_failure() const HOLDFAST_LOCKED { return last_failure_; }
+    [[nodiscard]] const failure& last_failure() const override HOLDFAST_LOCKED {
+        return last_failure_;
+    }
+    [[nodiscard]] bool tracking() const override HOLDFAST_LOCKED { return said_.tracking; }
+    [[nodiscard]] bool subscribed() const override HOLDFAST_LOCKED { return said_.subscribed; }
     [[nodiscard]] const greeting& said() const HOLDFAST_LOCKED { return said_; }
     [[nodiscard]] const core::server_facts& facts() const HOLDFAST_LOCKED { return facts_; }
-    [[nodiscard]] core::judge& judge() HOLDFAST_LOCKED { return judge_; }
+    [[nodiscard]] core::judge& judge() override HOLDFAST_LOCKED { return judge_; }
 
     /// What it says of itself has changed, in the same life.
     void learned(core::server_facts facts) HOLDFAST_LOCKED { facts_ = std::move(facts); }
@@ -156,12 +178,18 @@ class node final : private connection::owner,
         told_time_at_ = now;
     }
 
-    /// Microseconds of its clock, as far as it was told; 0: it was not. For people to read.
-    [[nodiscard]] std::uint64_t time_at(clock::time_point now) const HOLDFAST_LOCKED;
+    [[nodiscard]] std::uint64_t time_at(clock::time_point now) const override HOLDFAST_LOCKED;
 
     /// Why its votes cannot be asked for where other clients agreed on another max_ttl, or on
     /// another size of the group.
-    [[nodiscard]] failure disagreement(const core::enlistment& found) const HOLDFAST_LOCKED;
+    [[nodiscard]] failure disagreement(const core::enlistment& found) const HOLDFAST_LOCKED {
+        return disagreement(found, settings_.link.group);
+    }
+    [[nodiscard]] failure disagreement(const core::enlistment& found,
+                                       const core::replication& group) const HOLDFAST_LOCKED;
+    [[nodiscard]] failure disagreement() const override HOLDFAST_LOCKED {
+        return disagreement(*said_.enlisted);
+    }
 
     /// From now on connecting vouches for the server: what it has in place of a record does not
     /// keep the operator out who comes to replace it. Begins anew, if that has failed so far.
@@ -171,6 +199,10 @@ class node final : private connection::owner,
 
     /// What it says of itself does not fit what was known: the connection is made anew.
     void start_over(const failure& why) HOLDFAST_LOCKED { connection_->hang_up(why); }
+
+    /// Nobody needs it at present: its connection is closed, and made again when somebody asks.
+    /// Not while it owes answers, or somebody waits for it.
+    void rest() noexcept HOLDFAST_LOCKED;
 
     /// Refuses votes for a reason that this node cannot know by itself; nullopt lets it vote again.
     void bar(std::optional<failure> why) HOLDFAST_LOCKED { barred_ = std::move(why); }
@@ -205,12 +237,24 @@ class node final : private connection::owner,
     void on_second_ready() override HOLDFAST_LOCKED;
     void on_second_down(const failure& why) noexcept override HOLDFAST_LOCKED;
     void on_another_life(const failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_unacknowledged() noexcept override HOLDFAST_LOCKED { settings_.resolves->suspect(); }
     [[nodiscard]] const core::server_facts& life() const override HOLDFAST_LOCKED { return facts_; }
+    [[nodiscard]] acknowledgement::place place_to_write(bool another) override HOLDFAST_LOCKED {
+        if (settings_.link.clustered) return listener_.place_at(*this, another);
+        return settings_.link.acks.at;
+    }
     void on_second_blocked() override HOLDFAST_LOCKED { listener_.on_change(*this); }
 
+    /// Its server is reached by two connections.
+    [[nodiscard]] bool paired() const HOLDFAST_LOCKED {
+        return acknowledges() || settings_.acknowledges_slots;
+    }
+    void regrouped(std::size_t members) noexcept HOLDFAST_LOCKED;
+    void raise_acks(core::replication group) noexcept HOLDFAST_LOCKED;
     void connect(clock::time_point now, state as) noexcept HOLDFAST_LOCKED;
     void open(const endpoint& where) HOLDFAST_LOCKED;
     void begin() HOLDFAST_LOCKED;
+    void load_rest(clock::time_point now) noexcept HOLDFAST_LOCKED;
     void accept(waiting& request, clock::time_point now) HOLDFAST_LOCKED;
     void transmit(waiting& request, clock::time_point now) HOLDFAST_LOCKED;
     static void fail_all(const std::vector<waiting>& whom,
@@ -249,6 +293,7 @@ class node final : private connection::owner,
     std::unique_ptr<connection> connection_;
     std::unique_ptr<connection> retired_;      // and those before it, until nobody is inside them
     std::unique_ptr<acknowledging> replicas_;  // made when first needed
+    std::size_t loaded_ = 0;                   // of its scripts, by this connection
     std::vector<waiting> waiting_;
     core::backoff delay_;
     clock::time_point retry_at_{};
@@ -256,6 +301,7 @@ class node final : private connection::owner,
 
     greeting said_;
     core::server_facts facts_;
+    std::size_t agreed_on_ = 0;  // how many servers its clients agreed on, when it was enlisted
     clock::time_point assessed_at_{};
     std::uint64_t time_ = 0;  // by its clock, when it was enlisted
     clock::time_point told_time_at_{};

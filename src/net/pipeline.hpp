@@ -25,6 +25,7 @@ class pipeline {
         clock::time_point deadline{};
         bool by_text = false;
         bool preceded = false;  // by a command whose answer comes first, and says nothing
+        bool by_push = false;   // its answer is a push
     };
 
     [[nodiscard]] bool empty() const { return line_.empty(); }

@@ -53,6 +53,10 @@ class resolver {
     /// What was found last was not what it was said to be, or not there.
     virtual void doubt() noexcept HOLDFAST_LOCKED {}
 
+    /// What was found last is there, and does not do what the one that was meant would: somebody
+    /// else is asked before long. Nobody has to leave it before that is answered.
+    virtual void suspect() noexcept HOLDFAST_LOCKED {}
+
     /// No event comes any more, and nothing is asked any more.
     virtual void close() noexcept HOLDFAST_LOCKED {}
 

@@ -80,6 +80,14 @@ void sentinel_resolver::doubt() noexcept {
     at_ = (at_ + 1) % count();
 }
 
+// Whoever is asked just now may know better as well.
+void sentinel_resolver::suspect() noexcept {
+    if (closed_ || count() == 1 || !link_ || busy()) return;
+    doubt();
+    ask_at_ = network_.now();
+    follower_->on_change();
+}
+
 void sentinel_resolver::close() noexcept {
     closed_ = true;
     asking_ = nullptr;

@@ -27,7 +27,8 @@ namespace holdfast::net {
 /// One at a time is asked, and goes on being listened to: what it answers was true after it had
 /// begun to tell of changes, so none is missed. Each has its share of connect_timeout, so that all
 /// can be asked and the master be connected to. The next question begins with who answered last,
-/// and after a doubt with the one behind it.
+/// and after a doubt with the one behind it. A master whose replicas do not acknowledge may be one
+/// that was replaced, named by a Sentinel that was cut off with it: the next one is asked as well.
 ///
 /// Sentinels disagree for a while after a fail-over, and for long where some are cut off. Every
 /// fail-over has an epoch: an answer of an older one than was heard of before counts only if every
@@ -50,6 +51,7 @@ class sentinel_resolver final : public resolver, private connection::owner {
     void ask(asker& who) noexcept override HOLDFAST_LOCKED;
     void withdraw() noexcept override HOLDFAST_LOCKED { asking_ = nullptr; }
     void doubt() noexcept override HOLDFAST_LOCKED;
+    void suspect() noexcept override HOLDFAST_LOCKED;
     void close() noexcept override HOLDFAST_LOCKED;
     [[nodiscard]] bool names_masters() const override { return true; }
 

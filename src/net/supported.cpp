@@ -30,16 +30,19 @@ bool is_too_old(std::string_view version) { return numbers_of(version) < oldest;
 
 }  // namespace
 
-std::optional<failure> why_unsupported(const greeting& said) {
+std::optional<failure> why_unsupported(const greeting& said, bool clustered) {
     if (said.mode() == "sentinel") {
         return unsupported(
             "is a Sentinel, which keeps no locks; write redis+sentinel://host:port/<master-name> "
             "for the master that it watches");
     }
-    if (said.mode() == "cluster") {
+    if (said.mode() == "cluster" && !clustered) {
         return unsupported(
-            "is a node of a Redis Cluster, which is not supported yet; give the URL of a server "
-            "that is in none");
+            "is a node of a Redis Cluster; give the URL of the Cluster, "
+            "redis+cluster://host:port,... (rediss+cluster:// with TLS)");
+    }
+    if (said.mode() == "standalone" && clustered) {
+        return unsupported("is no node of a Redis Cluster; for one server the URL is redis://...");
     }
     const auto version = said.field("redis_version");
     if (!is_too_old(version)) return std::nullopt;

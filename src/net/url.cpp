@@ -10,10 +10,10 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-constexpr std::array<std::string_view, 2> planned_schemes{"redis+cluster", "rediss+cluster"};
-
 constexpr std::array<std::string_view, 2> sentinel_parameters{"sentinel_user", "sentinel_password"};
 constexpr std::string_view sentinel_suffix = "+sentinel";
+constexpr std::string_view cluster_suffix = "+cluster";
+constexpr std::array<std::string_view, 4> tcp_schemes{"redis", "rediss", "valkey", "valkeys"};
 
 // Our own classes of characters: those of <cctype> depend on the locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -112,6 +112,18 @@ bool is_ipv6_with_zone(std::string_view text) {
     return is_ipv6(address);
 }
 
+/// `redis` of `redis+sentinel` and `redis+cluster`.
+std::string_view without_suffix(std::string_view scheme) {
+    for (const auto suffix : {sentinel_suffix, cluster_suffix}) {
+        if (scheme.ends_with(suffix)) return scheme.substr(0, scheme.size() - suffix.size());
+    }
+    return scheme;
+}
+
+bool is_tcp(std::string_view scheme) {
+    return std::ranges::find(tcp_schemes, scheme) != tcp_schemes.end();
+}
+
 /// A word to show in a message, if it is one; else nothing, and the message has to do without.
 std::string quoted_if_short(std::string_view word) {
     constexpr std::size_t longest_shown = 32;
@@ -135,6 +147,8 @@ class url_reader {
             read_path();
         } else if (by_sentinels()) {
             read_sentinels();
+        } else if (result_.cluster) {
+            read_seeds();
         } else {
             read_host_and_port();
         }
@@ -184,21 +198,18 @@ class url_reader {
         return rest.substr(3);
     }
 
-    void accept_scheme(std::string scheme) {
-        if (scheme.ends_with(sentinel_suffix) && scheme != "unix+sentinel") {
-            scheme.resize(scheme.size() - sentinel_suffix.size());
-            result_.where.sentinels.emplace();
-        }
-        if (scheme == "unix") {
+    void accept_scheme(std::string_view written) {
+        const auto scheme = without_suffix(written);
+        if (written == "unix") {
             result_.where.transport = endpoint::transport_kind::unix_socket;
-        } else if (scheme == "rediss" || scheme == "valkeys") {
-            result_.where.tls = true;
-        } else if (std::ranges::find(planned_schemes, scheme) != planned_schemes.end()) {
-            fail(scheme + ":// is not supported yet: give the redis:// URL of one server");
-        } else if (scheme != "redis" && scheme != "valkey") {
-            fail("unknown scheme" + quoted_if_short(scheme) +
-                 ": expected redis, rediss, valkey, valkeys or unix");
+        } else if (!is_tcp(scheme)) {
+            fail("unknown scheme" + quoted_if_short(scheme == "unix" ? written : scheme) +
+                 ": expected redis, rediss, valkey or valkeys, also with +sentinel or +cluster, "
+                 "or unix");
         }
+        result_.where.tls = scheme == "rediss" || scheme == "valkeys";
+        result_.cluster = written.ends_with(cluster_suffix);
+        if (written.ends_with(sentinel_suffix)) result_.where.sentinels.emplace();
     }
 
     [[noreturn]] void fail_without_scheme(const std::string& scheme, std::string_view rest) const {
@@ -209,10 +220,7 @@ class url_reader {
         if (text_.front() == '/' || (scheme == "unix" && rest.starts_with(':'))) {
             fail("a Unix socket is written unix:///path/to/socket");
         }
-        const bool ours = scheme == "redis" || scheme == "rediss" || scheme == "valkey" ||
-                          scheme == "valkeys" || scheme == "redis+sentinel" ||
-                          scheme == "rediss+sentinel";
-        if (ours && rest.starts_with(':')) {
+        if (is_tcp(without_suffix(scheme)) && rest.starts_with(':')) {
             fail_at(rest.substr(1), scheme + ": must be followed by //host:port");
         }
         fail("the URL has no scheme: expected redis://host:port");
@@ -336,25 +344,34 @@ class url_reader {
         result_.where.port = port.value_or(result_.where.port);
     }
 
-    void read_sentinels() {
-        auto& all = result_.where.sentinels->addresses;
+    /// `h1[:port],h2,[::1]:7000`; where one has no port, it is the usual one. `what`: what messages
+    /// call one of them.
+    template <typename Address>
+    void read_addresses(const std::string& what, std::size_t most, std::vector<Address>& all) {
         std::optional<std::string_view> rest = host_and_port_;
         while (rest) {
             const auto [written, after] = cut(*rest, ',');
             auto [host, port] = read_address(written);
-            sentinel_group::address next{.host = std::move(host)};
+            Address next{.host = std::move(host)};
             next.port = port.value_or(next.port);
             if (std::ranges::find(all, next) != all.end()) {
-                fail_at(written, "this Sentinel is given twice");
+                fail_at(written, "this " + what + " is given twice");
             }
-            if (all.size() == max_sentinels) {
-                fail_at(written, "more than " + std::to_string(max_sentinels) + " Sentinels");
+            if (all.size() == most) {
+                fail_at(written, "more than " + std::to_string(most) + " " + what + "s");
             }
             all.push_back(std::move(next));
             rest = after;
         }
         result_.where.host = all.front().host;
         result_.where.port = all.front().port;
+    }
+
+    /// Any of them tells of the others.
+    void read_seeds() { read_addresses("seed", max_url_length, result_.seeds); }
+
+    void read_sentinels() {
+        read_addresses("Sentinel", max_sentinels, result_.where.sentinels->addresses);
         read_master_name();
     }
 
@@ -380,8 +397,9 @@ class url_reader {
 
     std::string expected() const {
         const std::string scheme = result_.where.tls ? "rediss" : "redis";
-        return scheme + (by_sentinels() ? "+sentinel://host[:port],.../master-name[/database]"
-                                        : "://host[:port][/database]");
+        if (by_sentinels()) return scheme + "+sentinel://host[:port],.../master-name[/database]";
+        if (result_.cluster) return scheme + "+cluster://host[:port],host[:port],...";
+        return scheme + "://host[:port][/database]";
     }
 
     address read_address(std::string_view written) const {
@@ -436,6 +454,9 @@ class url_reader {
         if (!database) {
             fail_at(written,
                     "the database is not a number from 0 to " + std::to_string(max_database));
+        }
+        if (result_.cluster && *database != 0) {
+            fail_at(written, "a Cluster has no other database than 0");
         }
         return *database;
     }
@@ -512,6 +533,11 @@ class url_reader {
 };
 
 }  // namespace
+
+bool is_of_cluster(std::string_view url) {
+    const auto scheme = lower_case(url.substr(0, std::min(url.find(':'), std::size_t{16})));
+    return scheme.ends_with(cluster_suffix) && is_tcp(without_suffix(scheme));
+}
 
 std::variant<parsed_url, url_error> parse_url(std::string_view text,
                                               std::span<const std::string_view> known_parameters) {

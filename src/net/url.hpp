@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,10 +18,20 @@ inline constexpr std::size_t max_socket_path_length = 107;  // sun_path, less it
 inline constexpr unsigned max_database = 2'147'483'647;
 inline constexpr std::size_t max_sentinels = 15;
 
+/// One of the hosts in the URL of a Cluster.
+struct host_and_port {
+    std::string host{};
+    std::uint16_t port = endpoint{}.port;
+
+    bool operator==(const host_and_port&) const = default;
+};
+
 struct parsed_url {
     endpoint where;
     /// The caller's query parameters, decoded, in the order of the URL, each at most once.
     std::vector<std::pair<std::string, std::string>> parameters;
+    bool cluster = false;                // `where` is the first of the seeds
+    std::vector<host_and_port> seeds{};  // of a Cluster: in the order of the URL
 
     bool operator==(const parsed_url&) const = default;
 };
@@ -36,17 +47,22 @@ struct url_error {
     std::size_t position = 0;  ///< of the offending character, from 0; the message counts from 1
 };
 
-/// Reads the address of one server.
+/// Whether the URL, whatever else is wrong with it, is that of a Cluster.
+bool is_of_cluster(std::string_view url);
+
+/// Reads the address of one server, those of the Sentinels that watch it, or those of some servers
+/// of a Cluster.
 ///
 ///   redis://[user][:password]@host[:port][/database]     also with ?db=N instead of /database
 ///   rediss://...                                         the same over TLS
 ///   unix://[[user][:password]@]/path/to/socket[?db=N]
-///
+///   redis+cluster://[user][:password]@host[:port],...    seeds: any of them tells of the others;
+///   rediss+cluster://...                                 no database but 0
 ///   redis+sentinel://[user][:password]@host[:port],.../master-name[/database]
 ///   rediss+sentinel://...                                the same over TLS, for both
 ///
-/// - The scheme may be in either case. `local:` belongs to the command line, and Cluster is not
-///   supported yet; both get an error that says so.
+/// - The scheme may be in either case, and `valkey` and `valkeys` stand for `redis` and `rediss`.
+///   `local:` belongs to the command line, and gets an error that says so.
 /// - In a Sentinel URL the credentials are those of the servers; those of
 ///   the Sentinels are the parameters `sentinel_user` and `sentinel_password`.
 /// - Everything after the scheme is percent-decoded, once; a '+' is a '+'. The password may hold

@@ -15,9 +15,11 @@
 #include "operate/trial.hpp"
 #include "platform/environment.hpp"
 #include "resp/view.hpp"
+#include "runtime/cluster.hpp"
 #include "runtime/endpoints.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/operations/query.hpp"
+#include "runtime/operations/slot_enlisting.hpp"
 
 namespace holdfast {
 namespace {
@@ -54,7 +56,7 @@ void read_info(server_report& report, const net::greeting& said) {
     report.version = valkey.empty() ? said.field("redis_version") : valkey;
     report.mode = said.mode();
     report.run_id = said.field("run_id");
-    report.role = said.field("role");
+    report.role = said.role();
     if (const auto host = said.field("master_host"); !host.empty()) {
         report.master = std::string(host) + ":" + std::string(said.field("master_port"));
     }
@@ -64,11 +66,9 @@ void read_info(server_report& report, const net::greeting& said) {
 }
 
 void read_clock(server_report& report, interview& with) HOLDFAST_LOCKED {
-    const auto reply = with.ask({"TIME"});
-    if (!reply || micros_of(*reply) == 0) return;
-    const auto here = std::chrono::system_clock::now().time_since_epoch();
-    const std::chrono::microseconds there(micros_of(*reply));
-    report.clock_difference = std::chrono::duration_cast<milliseconds>(there - here);
+    if (const auto reply = with.ask({"TIME"})) {
+        report.clock_difference = detail::clock_difference(*reply);
+    }
 }
 
 /// The value of one setting; nullopt: it would not say.
@@ -128,6 +128,7 @@ void read_guard(server_report& report, interview& with) HOLDFAST_LOCKED {
     const auto until = number(noted(text, "until"));
     report.enlisted = known && until.has_value();
     if (const auto agreed = number(noted(text, "max_ttl"))) report.max_ttl = milliseconds(*agreed);
+    if (report.group) report.group->agreed_on = number(noted(text, "group"));
     if (!*report.enlisted) return;
     const auto left = std::chrono::microseconds(*until) - now;
     if (left.count() > 0) report.quarantine = std::chrono::ceil<milliseconds>(left);
@@ -150,6 +151,19 @@ void read_replicas(server_report& report, interview& with) HOLDFAST_LOCKED {
     report.group->min_replicas_to_write = detail::replicas_to_write(with);
 }
 
+/// What the Cluster says of its part in it.
+void read_shard(server_report& report, interview& with) HOLDFAST_LOCKED {
+    auto* const found = with.engine().cluster();
+    const auto& map = found->map();
+    for (std::size_t n = 0; n < map.masters().size(); ++n) {
+        if (&found->server(n) != &with.node()) continue;
+        report.shard = {.slots = map.served_by(n),
+                        .replicas = map.masters()[n].replicas,
+                        .members = found->size_around(with.node()).at_least,
+                        .covered = map.covered()};
+    }
+}
+
 /// `facts`: what it said when it was connected to.
 server_report examine_one(runtime::engine& engine, core::node_index whom,
                           const net::endpoint& given, core::server_facts& facts) {
@@ -160,9 +174,10 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     }
     const auto lock = [&] {
         const auto held = engine.lock();
-        return detail::trial_keys(engine);
+        return detail::trial_keys(engine, whom);
     }();
     interview with(engine, whom);
+    const bool clustered = engine.cluster() != nullptr;
     server_report report{.node = with.node().name(), .tls = with.node().tls()};
     report.group = std::move(group);
     const auto greeted = with.ask({"PING"});
@@ -176,7 +191,8 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     const auto said = with.node().said();
     facts = said.facts();
     read_info(report, said);
-    if (const auto why = net::why_unsupported(said)) {
+    if (clustered) read_shard(report, with);
+    if (const auto why = net::why_unsupported(said, clustered)) {
         report.unsupported = why->message;
         report.watched_master = watched_master(report, said);
         return report;
@@ -184,7 +200,7 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     read_clock(report, with);
     read_persistence(report, with);
     read_rights(report, with, lock);
-    read_guard(report, with);
+    if (!clustered) read_guard(report, with);  // in a Cluster each slot has a record
     read_replicas(report, with);
     if (!with.node().facts().is_replica) report.trial = detail::try_lock_at(with, lock);
     return report;
@@ -199,6 +215,18 @@ void name_conflict(std::vector<server_report>& reports,
     reports[found->second].one_with = reports[found->first].node;
 }
 
+/// All of them; where a Cluster does not say who they are, its seeds, each of which then says why.
+std::vector<core::node_index> whom_to_examine(runtime::engine& engine) {
+    auto lock = engine.lock();
+    try {
+        return engine.servers(lock);
+    } catch (const std::system_error&) {
+        std::vector<core::node_index> seeds;
+        for (std::size_t n = 0; n < engine.node_count(); ++n) seeds.push_back(engine.node_at(n));
+        return seeds;
+    }
+}
+
 }  // namespace
 
 // Through connections of its own: those of the client enlist the servers, and are refused by what
@@ -211,11 +239,16 @@ std::vector<server_report> examine(client& through) {
     const auto looking = std::make_shared<runtime::engine>(platform::make_environment(),
                                                            std::move(settings), net::purpose::look);
     std::vector<server_report> reports;
-    std::vector<core::server_facts> facts(looking->node_count());
-    for (std::size_t n = 0; n < looking->node_count(); ++n) {
-        reports.push_back(
-            examine_one(*looking, {static_cast<std::uint8_t>(n)}, users[n], facts[n]));
-        reports.back().user = users[n].user.empty() ? "default" : users[n].user;
+    const auto whom = whom_to_examine(*looking);
+    std::vector<core::server_facts> facts(whom.size());
+    for (std::size_t n = 0; n < whom.size(); ++n) {
+        const auto& given = users[std::min(n, users.size() - 1)];  // seeds differ by address alone
+        reports.push_back(examine_one(*looking, whom[n], given, facts[n]));
+        if (auto& group = reports.back().group) {
+            detail::ask_replicas(group->replicas, given, looking->settings());
+            detail::count_members(*group, through.settings());
+        }
+        reports.back().user = given.user.empty() ? "default" : given.user;
     }
     name_conflict(reports, facts);
     looking->close();
@@ -289,6 +322,24 @@ milliseconds enlist_one(runtime::engine& engine, core::node_index whom,
     return std::chrono::ceil<milliseconds>(record.quarantine);
 }
 
+/// The same for all slots that a server of a Cluster serves. Returns the longest quarantine.
+milliseconds enlist_shard(runtime::engine& engine, core::node_index whom,
+                          const std::optional<vouched>& for_whom) {
+    auto lock = engine.lock();
+    reach(engine, lock, whom, std::nullopt);
+    auto& node = engine.node(whom);
+    const auto life = core::life_of(node.facts());
+    const bool meant = for_whom && (for_whom->life.empty() || for_whom->life == life);
+    if (for_whom && !meant) runtime::raise(net::another_life());
+    return std::chrono::ceil<milliseconds>(runtime::enlist_slots(
+        engine, lock, whom, meant ? net::enlisting::vouched : net::enlisting::guarded));
+}
+
+bool is_cluster(runtime::engine& engine) {
+    const auto lock = engine.lock();
+    return engine.cluster() != nullptr;
+}
+
 /// `whom_for(n)`: whom of them somebody vouches for, if anybody.
 template <typename Vouched>
 std::vector<milliseconds> enlist_all(client& through, Vouched&& whom_for) {
@@ -297,10 +348,13 @@ std::vector<milliseconds> enlist_all(client& through, Vouched&& whom_for) {
     std::vector<milliseconds> result;
     std::error_code first;
     std::string all;
-    for (std::size_t n = 0; n < shared->engine()->node_count(); ++n) {
-        const core::node_index whom{static_cast<std::uint8_t>(n)};
+    auto& engine = *shared->engine();
+    const auto servers = detail::servers_of(engine);
+    for (std::size_t n = 0; n < servers.size(); ++n) {
+        const auto whom = servers[n];
         try {
-            result.push_back(enlist_one(*shared->engine(), whom, whom_for(n)));
+            result.push_back(is_cluster(engine) ? enlist_shard(engine, whom, whom_for(n))
+                                                : enlist_one(engine, whom, whom_for(n)));
         } catch (const std::system_error& failed) {
             if (!first) first = failed.code();
             all += (all.empty() ? "" : "; ") + detail::name_of(*shared->engine(), whom) +
@@ -319,7 +373,7 @@ std::vector<milliseconds> enlist(client& through, bool fresh) {
 }
 
 std::vector<milliseconds> vouch_for(client& through, const std::vector<std::string>& lives) {
-    if (lives.size() != through.settings().urls.size()) {
+    if (lives.size() != detail::servers_of(*detail::access::shared(through)->engine()).size()) {
         throw std::system_error(errc::invalid_option, "as many lives as there are servers");
     }
     return enlist_all(through, [&](std::size_t n) { return std::optional(vouched{lives[n]}); });
@@ -328,8 +382,8 @@ std::vector<milliseconds> vouch_for(client& through, const std::vector<std::stri
 std::vector<std::string> lives(client& through) {
     const detail::observer looking(through);
     std::vector<std::string> all;
-    for (std::size_t n = 0; n < looking.engine().node_count(); ++n) {
-        detail::interview with(looking.engine(), {static_cast<std::uint8_t>(n)});
+    for (const auto each : detail::servers_of(looking.engine())) {
+        detail::interview with(looking.engine(), each);
         if (!with.ask({"PING"})) {
             auto why = with.failure();
             why.message.insert(0, with.node().name() + ": ");

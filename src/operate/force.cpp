@@ -5,6 +5,9 @@
 #include "api/access.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/operate.hpp"
+#include "kinds/election.hpp"
+#include "kinds/owners.hpp"
+#include "kinds/table.hpp"
 #include "net/explain.hpp"
 #include "resp/view.hpp"
 #include "runtime/operations/failures.hpp"
@@ -36,11 +39,21 @@ release_result result_of(runtime::engine& engine, const runtime::electorate& vot
                          const answers& all) HOLDFAST_LOCKED {
     const runtime::tally said(voters, all, [](resp::view reply) -> runtime::opinion {
         if (reply.is_error()) return net::explain(reply);
-        return reply.integer() == 1 ? runtime::ballot::yes : runtime::ballot::no;
+        return reply.integer().value_or(0) > 0 ? runtime::ballot::yes : runtime::ballot::no;
     });
     if (said.carried()) return release_result::released;
     if (said.refused()) return release_result::already_lost;
     runtime::raise(said.why(engine));
+}
+
+/// Tells those who watch the election. Where it is refused they find out by themselves.
+void forget_leader(runtime::engine& engine, base::client_lock& lock,
+                   const runtime::electorate& voters, const std::string& name,
+                   std::string_view owner) HOLDFAST_LOCKED {
+    (void)runtime::query::run(engine, voters, lock, [&](std::string& out, bool) {
+        kinds::forget_leader(out, name, owner);
+    });
+    engine.changed_here(name);
 }
 
 std::optional<forced_release> note_in(const runtime::query::answer& answer) {
@@ -66,7 +79,8 @@ release_result force_unlock(client& through, std::string_view key, std::string_v
                                                           " bytes");
     }
     auto& engine = engine_of(through);
-    const auto plan = runtime::make_plan(through.settings(), key);
+    const auto plan = runtime::make_plan(
+        through.settings(), key, {.ttl = through.settings().max_ttl}, kinds::of_owner(owner));
     const auto held_by = readable(std::string(owner));
     auto lock = engine.lock();
     const auto voters = engine.voters_of(plan->keys.lock);
@@ -76,6 +90,7 @@ release_result force_unlock(client& through, std::string_view key, std::string_v
     });
     const auto result = result_of(engine, voters, all);
     if (result == release_result::released) {
+        if (kinds::is_led_by(owner)) forget_leader(engine, lock, voters, plan->keys.lock, owner);
         engine.log(log_level::warning, "forced_release",
                    "released by force, held by " + held_by + ": " + std::string(reason),
                    plan->name());

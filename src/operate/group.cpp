@@ -4,8 +4,10 @@
 #include <charconv>
 #include <memory>
 
+#include "net/acknowledging.hpp"
 #include "net/handshake.hpp"
 #include "net/sentinel_report.hpp"
+#include "operate/server_clock.hpp"
 #include "platform/environment.hpp"
 #include "resp/view.hpp"
 
@@ -31,13 +33,17 @@ std::string_view value_of(std::string_view entry, std::string_view name) {
     return {};
 }
 
-options settings_of(const net::endpoint& group, const std::string& address, options settings) {
-    settings.urls = {(group.tls ? "rediss://" : "redis://") + address};
-    settings.user = group.sentinels->user;
-    settings.password = group.sentinels->password;
+/// To look at one address, as whoever is known there.
+std::shared_ptr<runtime::engine> look_at(const std::string& address, bool tls, std::string user,
+                                         std::string password, options settings) {
+    settings.urls = {(tls ? "rediss://" : "redis://") + address};
+    settings.user = std::move(user);
+    settings.password = std::move(password);
     settings.restart_guard = false;
+    settings.replica_acks = replicas::none();
     settings.log = {};
-    return settings;
+    return std::make_shared<runtime::engine>(platform::make_environment(), std::move(settings),
+                                             net::purpose::look);
 }
 
 void read_master(sentinel_report& report, resp::view reply) {
@@ -50,8 +56,8 @@ void read_master(sentinel_report& report, resp::view reply) {
 sentinel_report ask_one(const net::endpoint& group, const std::string& address,
                         const options& settings) HOLDFAST_UNLOCKED {
     sentinel_report report{.node = address};
-    const auto looking = std::make_shared<runtime::engine>(
-        platform::make_environment(), settings_of(group, address, settings), net::purpose::look);
+    const auto looking =
+        look_at(address, group.tls, group.sentinels->user, group.sentinels->password, settings);
     {
         interview with(*looking, {0});
         const auto& name = group.sentinels->master_name;
@@ -98,6 +104,34 @@ std::vector<replica_report> replicas_in(std::string_view info) {
                            static_cast<std::int64_t>(number(value_of(entry, "lag")).value_or(0))),
                        .bytes_behind = written > read ? written - read : 0});
     }
+}
+
+void ask_replicas(std::vector<replica_report>& all, const net::endpoint& group,
+                  const options& settings) {
+    for (auto& each : all) {
+        const auto looking = look_at(each.node, group.tls, group.user, group.password, settings);
+        {
+            interview with(*looking, {0});
+            const auto time = with.ask({"TIME"});
+            if (!time) {
+                each.error = with.failure().message;
+            } else {
+                each.clock_difference = clock_difference(*time);
+                each.eviction_policy = with.node().facts().eviction_policy;
+            }
+        }
+        looking->close();
+    }
+}
+
+void count_members(group_report& group, const options& settings) {
+    std::uint64_t replicas = group.replicas.size();
+    for (const auto& each : group.sentinels) replicas = std::max(replicas, each.replicas);
+    group.members = replicas + 1;
+    const core::replication of{
+        .members = group.members,
+        .acks = net::acks_needed(settings.replica_acks, group.members).value_or(0)};
+    group.acks = core::acks_when_grown(of, group.agreed_on.value_or(0));
 }
 
 std::optional<std::uint64_t> replicas_to_write(interview& with) {

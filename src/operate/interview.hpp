@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,7 +16,20 @@ namespace holdfast::detail {
 /// A node is called after the address at which it was last looked for: that takes the lock.
 inline std::string name_of(runtime::engine& through, core::node_index node) HOLDFAST_UNLOCKED {
     const auto lock = through.lock();
-    return through.node(node).name();
+    return through.voter(node).name();
+}
+
+/// `name` is a whole key, with the client's prefix.
+inline runtime::electorate voters_of(runtime::engine& through,
+                                     std::string_view name) HOLDFAST_UNLOCKED {
+    const auto lock = through.lock();
+    return through.voters_of(name);
+}
+
+/// Those that keep locks, as of runtime::engine.
+inline std::vector<core::node_index> servers_of(runtime::engine& through) HOLDFAST_UNLOCKED {
+    auto lock = through.lock();
+    return through.servers(lock);
 }
 
 /// Asks one node questions, one after the other. Holds the engine's lock while it lives.

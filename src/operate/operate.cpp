@@ -11,14 +11,20 @@
 #include "core/contend.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "kinds/latch.hpp"
 #include "kinds/owners.hpp"
+#include "kinds/semaphore.hpp"
 #include "kinds/table.hpp"
 #include "net/explain.hpp"
 #include "operate/interview.hpp"
+#include "operate/latches.hpp"
+#include "operate/leaders.hpp"
 #include "operate/observer.hpp"
+#include "operate/permits.hpp"
 #include "operate/readers.hpp"
 #include "operate/waiters.hpp"
 #include "resp/view.hpp"
+#include "runtime/cluster.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/operations/tally.hpp"
 
@@ -28,6 +34,7 @@ namespace {
 using answers = std::vector<runtime::query::answer>;
 using detail::engine_of;
 using detail::queue_view;
+using detail::voters_of;
 using std::chrono::milliseconds;
 
 /// The first bytes of what a key holds. A key may hold anything, of any size.
@@ -37,12 +44,6 @@ std::vector<std::string> read_start(const std::string& key, std::size_t bytes) {
 
 const std::string* text_of(const runtime::query::answer& answer) {
     return std::get_if<std::string>(&answer);
-}
-
-/// `name` is a whole key, with the client's prefix: so for all of these.
-runtime::electorate voters_of(runtime::engine& engine, std::string_view name) {
-    const auto lock = engine.lock();
-    return engine.voters_of(name);
 }
 
 answers ask(runtime::engine& engine, const runtime::electorate& whom,
@@ -184,7 +185,7 @@ bool is_no_counter(const runtime::query::answer& answer) {
     return !reply.is_null() && !reply.as_integer();
 }
 
-std::optional<milliseconds> quarantine_of(net::node& node, core::time_point now) HOLDFAST_LOCKED {
+std::optional<milliseconds> quarantine_of(net::voter& node, core::time_point now) HOLDFAST_LOCKED {
     if (node.judge().at(now) != core::judge::standing::quarantined) return std::nullopt;
     return std::chrono::ceil<milliseconds>(node.judge().quarantined_until() - now);
 }
@@ -195,8 +196,8 @@ std::optional<milliseconds> common_quarantine(runtime::engine& engine,
     const auto lock = engine.lock();
     const auto now = engine.now();
     std::vector<core::duration> left;
-    for (const auto node : whom.nodes()) {
-        const auto each = quarantine_of(engine.node(node), now);
+    for (const auto voter : whom.voters()) {
+        const auto each = quarantine_of(engine.voter(whom.node_of(voter)), now);
         if (each) left.emplace_back(*each);
     }
     const auto until = core::summarize({.remaining = left, .nodes = whom.size()});
@@ -209,9 +210,23 @@ void note_quarantines(lock_status& status, runtime::engine& engine,
     status.quarantine = common_quarantine(engine, whom);
     const auto lock = engine.lock();
     for (std::size_t n = 0; n < status.views.size(); ++n) {
-        auto& node = engine.node(whom.node_of({static_cast<std::uint8_t>(n)}));
+        auto& node = engine.voter(whom.node_of({static_cast<std::uint16_t>(n)}));
         status.views[n].quarantine = quarantine_of(node, engine.now());
     }
+}
+
+/// What is kept beside a lock of any kind.
+void note_surroundings(lock_status& status, runtime::engine& engine,
+                       const runtime::electorate& whom, const std::string& name,
+                       queue_view of_the_queue) {
+    const auto counter = kinds::counter_key(name);
+    const auto counters = ask(engine, whom, {"GET", counter});
+    status.token = highest_counter(counters);
+    if (std::any_of(counters.begin(), counters.end(), is_no_counter)) {
+        status.no_token = "what is at " + counter + " is no counter";
+    }
+    detail::read_queue(status, engine, whom, name, of_the_queue);
+    note_quarantines(status, engine, whom);
 }
 
 lock_status inspect_whole(runtime::engine& engine, const std::string& name,
@@ -237,15 +252,26 @@ lock_status inspect_whole(runtime::engine& engine, const std::string& name,
                     owners[n], ttls[n]));
     }
     elect_holder(status);
-    const auto counter = kinds::counter_key(name);
-    const auto counters = ask(engine, whom, {"GET", counter});
-    status.token = highest_counter(counters);
-    if (std::any_of(counters.begin(), counters.end(), is_no_counter)) {
-        status.no_token = "what is at " + counter + " is no counter";
-    }
     detail::read_readers(status, engine, whom, name);
-    detail::read_queue(status, engine, whom, name, of_the_queue);
-    note_quarantines(status, engine, whom);
+    detail::read_leader(status, engine, whom, name);
+    note_surroundings(status, engine, whom, name, of_the_queue);
+    return status;
+}
+
+/// nullopt: it is no semaphore.
+std::optional<lock_status> inspect_semaphore(runtime::engine& engine, const std::string& name,
+                                             queue_view of_the_queue) {
+    const auto whom = voters_of(engine, name);
+    lock_status status{.key = name.substr(engine.settings().prefix.size()), .nodes = whom.size()};
+    if (!detail::read_permits(status, engine, whom, name)) return std::nullopt;
+    lock_status::node_view view{.node = detail::name_of(engine, whom.node_of({0})),
+                                .taken = status.held_by.has_value()};
+    if (view.taken) {
+        view.owner = status.held_by->owner;
+        view.remaining = status.held_by->remaining;
+    }
+    status.views.push_back(std::move(view));
+    note_surroundings(status, engine, whom, name, of_the_queue);
     return status;
 }
 
@@ -287,13 +313,13 @@ bool is_ours(runtime::engine& engine, const std::string& name) {
 void require_agreement(runtime::engine& engine, const runtime::electorate& whom) {
     require_majority(engine, whom, ask(engine, whom, {"PING"}));
     const auto lock = engine.lock();
-    for (const auto which : whom.nodes()) {
-        auto& node = engine.node(which);
+    for (const auto voter : whom.voters()) {
+        auto& node = engine.voter(whom.node_of(voter));
         const auto why = node.judge().reason();
         const bool differs =
             why == core::judge::flaw::other_max_ttl || why == core::judge::flaw::other_group;
         if (!node.ready() || !differs) continue;
-        runtime::raise(engine.named(which, node.disagreement(*node.said().enlisted)));
+        runtime::raise(engine.named(node, node.disagreement()));
     }
 }
 
@@ -309,12 +335,12 @@ std::string literally(std::string_view text) {
 
 /// One node's keys that match, all pages of SCAN.
 void scan(runtime::engine& engine, core::node_index node, const std::string& glob,
-          std::unordered_set<std::string>& found) {
+          const std::string& type, std::unordered_set<std::string>& found) {
     std::string cursor = "0";
     do {
         auto lock = engine.lock();
         const auto page = runtime::query::run_on(
-            engine, lock, node, {"SCAN", cursor, "MATCH", glob, "COUNT", "1000", "TYPE", "string"});
+            engine, lock, node, {"SCAN", cursor, "MATCH", glob, "COUNT", "1000", "TYPE", type});
         lock.unlock();
         if (const auto* why = std::get_if<net::failure>(&page)) raise_from(engine, node, *why);
         const resp::view reply(*text_of(page));
@@ -326,19 +352,27 @@ void scan(runtime::engine& engine, core::node_index node, const std::string& glo
     } while (cursor != "0");
 }
 
+// In a Cluster each server has keys that no other has.
+std::size_t enough_of(runtime::engine& engine, std::size_t servers, bool whole) {
+    const auto lock = engine.lock();
+    return whole || engine.cluster() != nullptr ? servers : core::majority(servers);
+}
+
 /// The keys that match, of as many of all nodes as can be asked: which keys there are is no
-/// question to those who vote on one of them. Throws where fewer than `enough` could be asked.
+/// question to those who vote on one of them. Throws where too few could be asked: not all of them,
+/// if that is to be the whole truth, or less than a majority.
 std::unordered_set<std::string> scan_enough(runtime::engine& engine, const std::string& glob,
-                                            std::size_t enough) {
+                                            bool whole, const std::string& type = "string") {
     std::unordered_set<std::string> found;
     std::size_t well = 0;
-    for (std::size_t n = 0; n < engine.node_count(); ++n) {
+    const auto all = detail::servers_of(engine);
+    for (std::size_t n = 0; n < all.size(); ++n) {
         try {
-            scan(engine, {static_cast<std::uint8_t>(n)}, glob, found);
+            scan(engine, all[n], glob, type, found);
             ++well;
         } catch (const std::system_error&) {
-            const auto left = engine.node_count() - n - 1;
-            if (well + left < enough) throw;
+            const auto left = all.size() - n - 1;
+            if (well + left < enough_of(engine, all.size(), whole)) throw;
         }
     }
     return found;
@@ -350,6 +384,28 @@ void visit_locks(runtime::engine& engine, const std::unordered_set<std::string>&
         if (!is_ours(engine, key)) continue;
         const auto status = inspect_whole(engine, key, queue_view::length);
         if (status.held_by && !status.held_by->foreign()) visit(status);
+    }
+}
+
+/// Semaphores that somebody has a permit of. They are no strings, and kept by one server: a client
+/// of several has none.
+void visit_semaphores(runtime::engine& engine, const std::string& pattern,
+                      const lock_visitor& visit) {
+    if (engine.settings().urls.size() != 1) return;
+    for (const auto& key :
+         scan_enough(engine, pattern, false, std::string(kinds::semaphore().stored_as()))) {
+        const auto status = inspect_semaphore(engine, key, queue_view::length);
+        if (status && status->held_by) visit(*status);
+    }
+}
+
+void visit_latches(runtime::engine& engine, const std::string& pattern, const lock_visitor& visit) {
+    if (engine.settings().urls.size() != 1) return;  // a quorum has none
+    for (const auto& glob : detail::globs_beside_latches(pattern)) {
+        for (const auto& key : scan_enough(engine, glob, false)) {
+            const auto found = detail::find_latch(engine, std::string(kinds::latch_of(key)));
+            if (found) visit(*found);
+        }
     }
 }
 
@@ -405,7 +461,11 @@ class onlooker {
 /// What is done in the name of an owner is done as its kind of lock wants it.
 runtime::plan_pointer plan_of(client& through, std::string_view key, std::string_view owner,
                               milliseconds ttl) {
-    return runtime::make_plan(through.settings(), key, {.ttl = ttl}, kinds::of_owner(owner));
+    auto plan = runtime::make_plan(through.settings(), key, {.ttl = ttl}, kinds::of_owner(owner));
+    auto& engine = engine_of(through);
+    const auto lock = engine.lock();
+    engine.note_use(*plan->kind);
+    return plan;
 }
 
 /// Whether a majority has done it for the owner; false: so many say that it is not that owner's
@@ -437,6 +497,9 @@ lock_status inspect(client& through, std::string_view key) {
         });
     } catch (const std::system_error& error) {
         if (error.code() != errc::wrong_type) throw;
+        auto semaphore = inspect_semaphore(with.engine(), name, queue_view::entries);
+        if (semaphore) return std::move(*semaphore);
+        if (auto latch = detail::find_latch(with.engine(), name)) return *latch;
         // What the server calls it says no more than its kind.
         const auto kind = kind_of(with.engine(), name);
         const auto said = kind.empty() ? ": " + runtime::said_by(error) : std::string{};
@@ -447,15 +510,29 @@ lock_status inspect(client& through, std::string_view key) {
 
 std::optional<milliseconds> quarantine(client& through) {
     auto& engine = engine_of(through);
-    return common_quarantine(engine, runtime::electorate(engine.all_nodes()));
+    auto lock = engine.lock();
+    if (const auto* const slots = engine.cluster()) {
+        const auto left = slots->longest_quarantine(engine.now());
+        if (left <= core::duration{0}) return std::nullopt;
+        return std::chrono::ceil<milliseconds>(left);
+    }
+    const auto all = engine.voters_of({});
+    lock.unlock();
+    return common_quarantine(engine, all);
 }
 
 std::vector<std::string> server_names(client& through) {
     auto& engine = engine_of(through);
     const auto lock = engine.lock();
     std::vector<std::string> names;
+    if (auto* const found = engine.cluster()) {
+        for (std::size_t n = 0; n < found->map().masters().size(); ++n) {
+            if (found->map().served_by(n) > 0) names.push_back(found->server(n).name());
+        }
+        if (!names.empty()) return names;
+    }
     for (std::size_t n = 0; n < engine.node_count(); ++n) {
-        names.push_back(engine.node({static_cast<std::uint8_t>(n)}).name());
+        names.push_back(engine.node(engine.node_at(n)).name());
     }
     return names;
 }
@@ -463,16 +540,17 @@ std::vector<std::string> server_names(client& through) {
 void list(client& through, std::string_view glob, const lock_visitor& visit) {
     onlooker with(through);
     const auto pattern = literally(through.settings().prefix) + std::string(glob);
-    const auto keys = with.look([&](runtime::engine& engine) {
-        return scan_enough(engine, pattern, runtime::electorate(engine.all_nodes()).majority());
-    });
+    const auto keys =
+        with.look([&](runtime::engine& engine) { return scan_enough(engine, pattern, false); });
     visit_locks(with.engine(), keys, visit);
+    visit_semaphores(with.engine(), pattern, visit);
+    visit_latches(with.engine(), pattern, visit);
 }
 
 void list_everywhere(client& through, const lock_visitor& visit) {
     const detail::observer looking(through);
     auto& engine = looking.engine();
-    for (const auto& key : scan_enough(engine, "*", engine.node_count())) {
+    for (const auto& key : scan_enough(engine, "*", true)) {
         if (!is_anywhere_ours(engine, key)) continue;
         const auto status = inspect_whole(engine, key, queue_view::length);
         for (const auto& view : status.views) {
@@ -481,6 +559,7 @@ void list_everywhere(client& through, const lock_visitor& visit) {
         }
         if (status.held_by) visit(status);
     }
+    visit_semaphores(engine, "*", visit);
 }
 
 release_result unlock(client& through, std::string_view key, std::string_view owner) {
@@ -498,8 +577,9 @@ release_result unlock(client& through, std::string_view key, std::string_view ow
         runtime::raise(operation->last_failure());
     }
     // Servers do not tell a connection of what it changed itself.
-    for (const auto node : engine.voters_of(plan->keys.lock).nodes()) {
-        engine.queues().notified(plan->keys.lock, node, engine.now());
+    const auto whom = engine.voters_of(plan->keys.lock);
+    for (const auto voter : whom.voters()) {
+        engine.queues().notified(plan->keys.lock, whom.node_of(voter), engine.now());
     }
     engine.submit();
     return detail::to_public(operation->outcome());

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <utility>
-#include <variant>
 
-#include "holdfast/error.hpp"
 #include "kinds/owners.hpp"
 #include "kinds/shared.hpp"
-#include "net/explain.hpp"
+#include "operate/asking.hpp"
 #include "operate/server_clock.hpp"
 #include "resp/view.hpp"
-#include "runtime/operations/query.hpp"
 
 namespace holdfast::detail {
 namespace {
@@ -24,82 +21,45 @@ class readers_at_one {
     using found = std::vector<lock_status::reader>;
 
     readers_at_one(runtime::engine& engine, core::node_index node, std::string readers)
-        : engine_(engine), node_(node), readers_(std::move(readers)) {}
+        : at_(engine, node, std::move(readers), "no list of readers") {}
 
     /// nullopt: why_not() says why.
     std::optional<found> read(const lock_status::node_view& lock) {
-        const auto several = ask({"ZSCORE", readers_, kinds::phase_mark + lock.owner});
+        const auto several = at_.ask({"ZSCORE", at_.key(), kinds::phase_mark + lock.owner});
         if (!several) return std::nullopt;
         if (resp::view(*several).is_null()) {
             auto who = parse_owner(lock.owner);
             who.remaining = lock.remaining;
             return found{{std::move(who)}};
         }
-        const auto time = ask({"TIME"});
+        const auto time = at_.ask({"TIME"});
         if (!time) return std::nullopt;
         const auto now = micros_of(*time) / 1000;
-        const auto all = ask({"ZREVRANGEBYSCORE", readers_, "+inf", "(" + std::to_string(now),
-                              "WITHSCORES", "LIMIT", "0", std::to_string(max_readers_told)});
+        const auto after = "(" + std::to_string(now);
+        const auto all = at_.ask({"ZREVRANGEBYSCORE", at_.key(), "+inf", after, "WITHSCORES",
+                                  "LIMIT", "0", std::to_string(max_readers_told)});
         if (!all) return std::nullopt;
-        const auto counted = ask({"ZCOUNT", readers_, "(" + std::to_string(now), "+inf"});
-        if (counted) {
-            count_ = static_cast<std::size_t>(
-                std::max(resp::view(*counted).integer().value_or(0), std::int64_t{0}));
-        }
+        count_ = at_.count({"ZCOUNT", at_.key(), after, "+inf"}).value_or(count_);
         return listed(resp::view(*all), now);
     }
 
     [[nodiscard]] std::size_t count() const { return count_; }
-    [[nodiscard]] const std::string& why_not() const { return why_not_; }
+    [[nodiscard]] const std::string& why_not() const { return at_.why_not(); }
 
   private:
-    // RESP3 has pairs, RESP2 one list; scores are doubles or text.
     static found listed(resp::view all, std::int64_t now) {
         found result;
-        const auto add = [&](resp::view owner, resp::view score) {
-            auto who = parse_owner(std::string(owner.text().substr(0, max_owner_bytes)));
-            auto ends = score.as_integer();
-            if (!ends && score.number()) ends = static_cast<std::int64_t>(*score.number());
-            if (ends) who.remaining = milliseconds(std::max(*ends - now, std::int64_t{0}));
+        for_each_member(all, [&](std::string_view owner, double ends) {
+            auto who = parse_owner(std::string(owner.substr(0, max_owner_bytes)));
+            const auto left = static_cast<std::int64_t>(ends) - now;
+            who.remaining = milliseconds(std::max(left, std::int64_t{0}));
             if (!who.foreign()) result.push_back({std::move(who)});
-        };
-        std::optional<resp::view> owner;
-        for (const auto each : all) {
-            if (each.size() == 2 && !each.is_text()) {
-                add(*each.at(0), *each.at(1));
-            } else if (!owner) {
-                owner = each;
-            } else {
-                add(*owner, each);
-                owner.reset();
-            }
-        }
+        });
         return result;
     }
 
-    std::optional<std::string> ask(const std::vector<std::string>& command) {
-        auto lock = engine_.lock();
-        auto answer = runtime::query::run_on(engine_, lock, node_, command);
-        lock.unlock();
-        if (const auto* why = std::get_if<net::failure>(&answer)) return refused(why->message);
-        auto reply = std::get<std::string>(std::move(answer));
-        if (!resp::view(reply).is_error()) return reply;
-        const auto why = net::explain(resp::view(reply));
-        return refused(why.code == errc::wrong_type
-                           ? "what is at " + readers_ + " is no list of readers"
-                           : why.message);
-    }
-
-    std::nullopt_t refused(std::string why) {
-        if (why_not_.empty()) why_not_ = std::move(why);
-        return std::nullopt;
-    }
-
-    runtime::engine& engine_;
-    core::node_index node_;
-    std::string readers_;
+    asking at_;
     std::size_t count_ = 1;
-    std::string why_not_;
 };
 
 struct votes {
@@ -117,7 +77,7 @@ void read_readers(lock_status& status, runtime::engine& engine, const runtime::e
     for (std::size_t n = 0; n < status.views.size(); ++n) {
         const auto& view = status.views[n];
         if (!view.taken || !kinds::is_read_by(view.owner)) continue;
-        readers_at_one one(engine, whom.node_of({static_cast<std::uint8_t>(n)}),
+        readers_at_one one(engine, whom.node_of({static_cast<std::uint16_t>(n)}),
                            kinds::readers_key(name));
         const auto found = one.read(view);
         if (status.no_readers.empty()) status.no_readers = one.why_not();

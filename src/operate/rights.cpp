@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/hash_slot.hpp"
 #include "core/judge.hpp"
 #include "resp/view.hpp"
 
@@ -40,10 +41,16 @@ bool is_refused_in_script(interview& with, const probe_command& probe) HOLDFAST_
 // NX with XX is an error, after the ACL has been asked.
 probe_command harmless_set(const std::string& key) { return {"SET", key, "1", "NX", "XX"}; }
 
-/// Whether the client has asked for replicas that acknowledge.
-bool acknowledged(interview& with) {
-    const auto& wanted = with.engine().settings().replica_acks;
-    return wanted && *wanted != replicas::none();
+/// Whether replicas have to acknowledge: where it is not said, if the size of a group is known.
+bool acknowledged(interview& with) HOLDFAST_LOCKED {
+    const bool by_default = with.engine().cluster() != nullptr || with.node().follows();
+    const auto unsaid = by_default ? replicas::majority() : replicas::none();
+    return with.engine().settings().replica_acks.value_or(unsaid) != replicas::none();
+}
+
+/// To find the servers of a Cluster, and to know how many there are in a shard.
+std::vector<right> rights_in_cluster() {
+    return {{{"CLUSTER", "SLOTS"}, "+cluster|slots"}, {{"CLUSTER", "SHARDS"}, "+cluster|shards"}};
 }
 
 std::vector<right> rights_to_lock(const std::string& key, bool guarded) {
@@ -79,13 +86,40 @@ std::vector<right> rights_to_see_the_queue(const std::string& key) {
     return {{{"LRANGE", key, "0", "0"}, "+lrange"}, {{"LLEN", key}, "+llen"}};
 }
 
-/// On a queue that is empty, and a channel that nobody listens to, they do nothing.
-std::vector<right> rights_to_queue(const std::string& queue, const std::string& channel) {
+/// On a queue that is empty they do nothing.
+std::vector<right> rights_to_queue(const std::string& queue) {
     return {{{"LPOP", queue}, "+lpop"},
             {{"LREM", queue, "1", "x"}, "+lrem"},
             {{"LLEN", queue}, "+llen"},
-            {{"LPOS", queue, "x"}, "+lpos"},
-            {{"PUBLISH", channel, "x"}, "+publish"}};
+            {{"LPOS", queue, "x"}, "+lpos"}};
+}
+
+/// How waiters are called at a server, and are heard there.
+struct calling {
+    std::string publish = "PUBLISH";
+    std::string subscribe = "SUBSCRIBE";
+    std::string channel = std::string(kinds::own_keys) + "client:doctor";
+
+    /// Nobody listens to it.
+    [[nodiscard]] probe_command probe() const { return {publish, channel, "x"}; }
+};
+
+// As net::slot does it: on a channel in the slot, where the server knows such.
+calling calling_at(interview& with, const std::string& lock) HOLDFAST_LOCKED {
+    calling everywhere;
+    if (with.engine().cluster() == nullptr) return everywhere;
+    const calling sharded{
+        .publish = "SPUBLISH",
+        .subscribe = "SSUBSCRIBE",
+        .channel = everywhere.channel + ":{" + core::slot_tag(core::hash_slot(lock)) + "}"};
+    const auto reply = with.ask(sharded.probe());
+    const bool unknown = reply && resp::view(*reply).text().starts_with("ERR unknown command");
+    return unknown ? everywhere : sharded;
+}
+
+std::string rule_for(std::string command) {
+    for (char& letter : command) letter = static_cast<char>(letter - 'A' + 'a');
+    return "+" + command;
 }
 
 // Scripts get a key for reading and writing. Where no command is allowed by which it could be
@@ -134,12 +168,13 @@ void find_push(interview& with, const std::string& queue,
 
 // To subscribe is answered by a push, and never by a reply. Redis 7 can be asked; an older one says
 // it only to whoever tries.
-void find_subscribe(interview& with, std::vector<std::string>& missing) HOLDFAST_LOCKED {
+void find_subscribe(interview& with, const calling& how,
+                    std::vector<std::string>& missing) HOLDFAST_LOCKED {
     const std::string may_subscribe =
         "if not redis.acl_check_cmd then return 1 end "
-        "return redis.acl_check_cmd('SUBSCRIBE') and 1 or 0";
-    const auto reply = with.ask({"EVAL", may_subscribe, "0"});
-    if (reply && resp::view(*reply).integer() != 1) note(missing, "+subscribe");
+        "return redis.acl_check_cmd(ARGV[1]) and 1 or 0";
+    const auto reply = with.ask({"EVAL", may_subscribe, "0", how.subscribe});
+    if (reply && resp::view(*reply).integer() != 1) note(missing, rule_for(how.subscribe));
 }
 
 /// Rights to channels came with 6.2; in 6.0 the rule would be an error.
@@ -147,21 +182,22 @@ bool has_rights_to_channels(const net::greeting& said) {
     return !said.field("redis_version").starts_with("6.0.");
 }
 
-void find_channel(interview& with, const std::string& channel,
+void find_channel(interview& with, const calling& how,
                   std::vector<std::string>& missing) HOLDFAST_LOCKED {
     if (!has_rights_to_channels(with.node().said())) return;
-    if (try_out(with, {"PUBLISH", channel, "x"}) != refusal::none) note(missing, "&holdfast:*");
+    if (try_out(with, how.probe()) != refusal::none) note(missing, "&holdfast:*");
 }
 
 std::vector<std::string> find_queue_rights(interview& with,
                                            const std::string& lock) HOLDFAST_LOCKED {
     std::vector<std::string> missing;
     const auto queue = kinds::queue_key(lock);
-    const std::string channel = std::string(kinds::own_keys) + "client:doctor";
-    find_channel(with, channel, missing);
-    find_commands(with, rights_to_queue(queue, channel), missing);
+    const auto how = calling_at(with, lock);
+    find_channel(with, how, missing);
+    find_commands(with, rights_to_queue(queue), missing);
+    find_commands(with, {{how.probe(), rule_for(how.publish)}}, missing);
     find_push(with, queue, missing);
-    find_subscribe(with, missing);
+    find_subscribe(with, how, missing);
     return missing;
 }
 
@@ -181,8 +217,11 @@ lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
     }
     find_commands(with, rights_to_lock(lock.lock, guarded), found.to_lock);
     if (acknowledged(with)) find_commands(with, {{{"WAIT", "0", "1"}, "+wait"}}, found.to_lock);
+    if (with.engine().cluster() != nullptr) {
+        find_commands(with, rights_in_cluster(), found.to_lock);
+    }
     find_commands(with, further_rights(lock.lock), found.further);
-    if (with.engine().node_count() == 1) {
+    if (lock.queued) {
         find_commands(with, rights_to_see_the_queue(lock.lock), found.further);
         found.to_queue = find_queue_rights(with, lock.lock);
     }

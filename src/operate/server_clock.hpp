@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "resp/view.hpp"
@@ -17,6 +19,14 @@ inline std::int64_t micros_of(std::string_view reply) {
     const auto micros = second->as_integer().value_or(0);
     if (seconds < 0 || seconds >= latest || micros < 0 || micros >= 1'000'000) return 0;
     return seconds * 1'000'000 + micros;
+}
+
+/// By how much its wall clock leads ours, by what TIME answered just now; nullopt as of micros_of.
+inline std::optional<std::chrono::milliseconds> clock_difference(std::string_view reply) {
+    const std::chrono::microseconds there(micros_of(reply));
+    if (there.count() == 0) return std::nullopt;
+    const auto here = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(there - here);
 }
 
 }  // namespace holdfast::detail

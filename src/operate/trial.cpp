@@ -1,9 +1,11 @@
 #include "operate/trial.hpp"
 
+#include "core/hash_slot.hpp"
 #include "core/judge.hpp"
 #include "net/enlisting.hpp"
 #include "net/explain.hpp"
 #include "resp/view.hpp"
+#include "runtime/cluster.hpp"
 #include "runtime/owner_token.hpp"
 
 namespace holdfast::detail {
@@ -24,7 +26,10 @@ class steps {
 
     // Every connection reads it before it asks for anything.
     trial_lock read_record() HOLDFAST_LOCKED {
-        const auto reply = with_.ask({"GET", std::string(core::record_key)});
+        const bool clustered = with_.engine().cluster() != nullptr;
+        const auto reply =
+            with_.ask({"GET", clustered ? net::slot_record_key(core::hash_slot(lock_.lock))
+                                        : std::string(core::record_key)});
         if (!reply) return failed(with_.failure());
         const resp::view said(*reply);
         if (!said.is_error()) return {};
@@ -79,11 +84,28 @@ class steps {
 
 }  // namespace
 
-kinds::keys trial_keys(runtime::engine& through) {
+namespace {
+
+/// The hash tag of some slot that a server of a Cluster serves; empty: it serves none.
+std::string tag_at(runtime::engine& through, core::node_index at) HOLDFAST_LOCKED {
+    auto* const found = through.cluster();
+    for (std::uint16_t slot = 0; found != nullptr && slot < core::slot_count; ++slot) {
+        const auto owner = found->map().owner_of(slot);
+        if (owner && &found->server(*owner) == &through.node(at)) {
+            return "{" + core::slot_tag(slot) + "}:";
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+kinds::keys trial_keys(runtime::engine& through, core::node_index at) {
     std::string digits(random_digits, '0');
     through.chance_source().hex(digits.data(), digits.size());
-    return {.lock = through.settings().prefix + "holdfast:doctor:" + digits,
-            .queued = through.node_count() == 1};
+    const bool clustered = through.cluster() != nullptr;
+    return {.lock = through.settings().prefix + "holdfast:doctor:" + tag_at(through, at) + digits,
+            .queued = through.node_count() == 1 || clustered};
 }
 
 trial_lock try_lock_at(interview& with, const kinds::keys& lock) {

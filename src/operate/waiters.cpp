@@ -5,12 +5,10 @@
 #include <utility>
 #include <variant>
 
-#include "holdfast/error.hpp"
 #include "kinds/keys.hpp"
-#include "net/explain.hpp"
+#include "operate/asking.hpp"
 #include "operate/server_clock.hpp"
 #include "resp/view.hpp"
-#include "runtime/operations/query.hpp"
 
 namespace holdfast::detail {
 namespace {
@@ -33,20 +31,22 @@ std::optional<std::int64_t> micros_in(std::string_view text) {
 class reading {
   public:
     reading(runtime::engine& engine, core::node_index node, std::string queue)
-        : engine_(engine), node_(node), queue_(std::move(queue)) {}
+        : at_(engine, node, std::move(queue), "no queue") {}
 
     void read(lock_status& status, queue_view how_much) {
         const bool everybody = how_much == queue_view::entries;
         if (everybody) read_entries(status);
         const bool all = status.waiters && status.waiters->size() < max_waiters_told;
-        status.waiting = all ? std::optional(status.waiters->size()) : length();
+        status.waiting =
+            all ? std::optional(status.waiters->size()) : at_.count({"LLEN", at_.key()});
         if (everybody && status.waiting == 0) status.waiters.emplace();
-        if (status.waiting != 0) status.no_waiters = why_not_;
+        if (status.waiting != 0) status.no_waiters = at_.why_not();
     }
 
   private:
     void read_entries(lock_status& status) {
-        const auto reply = ask({"LRANGE", queue_, "0", std::to_string(max_waiters_told - 1)});
+        const auto reply =
+            at_.ask({"LRANGE", at_.key(), "0", std::to_string(max_waiters_told - 1)});
         if (!reply) return;
         status.waiters.emplace();
         const resp::view entries(*reply);
@@ -57,16 +57,9 @@ class reading {
         if (!status.waiters->empty()) note_times(*status.waiters);
     }
 
-    std::optional<std::size_t> length() {
-        const auto reply = ask({"LLEN", queue_});
-        if (!reply) return std::nullopt;
-        return static_cast<std::size_t>(
-            std::max(resp::view(*reply).integer().value_or(0), std::int64_t{0}));
-    }
-
     // By one clock, that of the server. Whoever may not ask for the time knows since when alone.
     void note_times(std::vector<lock_status::waiter>& waiters) {
-        const auto reply = answer_to({"TIME"});
+        const auto reply = at_.answer_to({"TIME"});
         const auto* said = std::get_if<std::string>(&reply);
         if (said == nullptr || micros_of(*said) == 0) return;
         const std::chrono::system_clock::time_point now{microseconds(micros_of(*said))};
@@ -77,38 +70,17 @@ class reading {
         }
     }
 
-    /// The reply, or nullopt, and why_not_ says why.
-    std::optional<std::string> ask(const std::vector<std::string>& command) {
-        auto answer = answer_to(command);
-        if (const auto* why = std::get_if<net::failure>(&answer)) return refused(why->message);
-        auto reply = std::get<std::string>(std::move(answer));
-        if (!resp::view(reply).is_error()) return reply;
-        const auto why = net::explain(resp::view(reply));
-        return refused(why.code == errc::wrong_type ? "what is at " + queue_ + " is no queue"
-                                                    : why.message);
-    }
-
-    std::nullopt_t refused(std::string why) {
-        if (why_not_.empty()) why_not_ = std::move(why);
-        return std::nullopt;
-    }
-
-    runtime::query::answer answer_to(const std::vector<std::string>& command) {
-        auto lock = engine_.lock();
-        return runtime::query::run_on(engine_, lock, node_, command);
-    }
-
     // By the channel; who has none is known by its name.
     [[nodiscard]] bool is_ours(std::string_view entry, const holder& who) const {
-        if (!entry.starts_with("- ")) return entry.starts_with(engine_.channel() + " ");
+        if (!entry.starts_with("- ")) {
+            const auto lock = at_.engine().lock();
+            return entry.starts_with(at_.engine().channel_at(at_.whom()) + " ");
+        }
         return ":" + who.user + "@" + who.host + ":" + std::to_string(who.pid) + ":" ==
-               engine_.signature();
+               at_.engine().signature();
     }
 
-    runtime::engine& engine_;
-    core::node_index node_;
-    std::string queue_;
-    std::string why_not_;
+    asking at_;
 };
 
 }  // namespace

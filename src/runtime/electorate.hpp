@@ -15,9 +15,12 @@ namespace holdfast::runtime {
 /// its requests are under way; who asks later may get another.
 class electorate {
   public:
-    constexpr explicit electorate(core::node_set members) : members_(members) {}
+    constexpr explicit electorate(core::node_set members)
+        : members_(members), size_(members.size()) {}
+    /// One node, whatever its number.
+    constexpr explicit electorate(core::node_index only) : only_(only), size_(1) {}
 
-    [[nodiscard]] constexpr std::size_t size() const { return members_.size(); }
+    [[nodiscard]] constexpr std::size_t size() const { return size_; }
     [[nodiscard]] constexpr std::size_t majority() const { return core::majority(size()); }
 
     /// So many votes decide it.
@@ -29,13 +32,10 @@ class electorate {
 
     /// All of them, as the machines number them.
     [[nodiscard]] constexpr core::node_set voters() const { return core::node_set::first(size()); }
-    /// The same, as the client does.
-    [[nodiscard]] constexpr core::node_set nodes() const { return members_; }
-
     /// REQUIRES: one of voters().
     [[nodiscard]] constexpr core::node_index node_of(core::node_index voter) const {
-        core::node_index found;
-        std::uint8_t place = 0;
+        auto found = only_;
+        std::uint16_t place = 0;
         members_.for_each([&](core::node_index node) {
             if (place++ == voter.value) found = node;
         });
@@ -44,8 +44,9 @@ class electorate {
 
     /// nullopt: that node has no vote here.
     [[nodiscard]] constexpr std::optional<core::node_index> voter_at(core::node_index node) const {
-        if (!members_.contains(node)) return std::nullopt;
         core::node_index voter;
+        if (members_.empty()) return node == only_ ? std::optional(voter) : std::nullopt;
+        if (!members_.contains(node)) return std::nullopt;
         members_.for_each([&](core::node_index each) {
             if (each < node) ++voter.value;
         });
@@ -55,7 +56,9 @@ class electorate {
     friend constexpr bool operator==(electorate, electorate) = default;
 
   private:
-    core::node_set members_;
+    core::node_set members_;  // empty: only_
+    core::node_index only_{};
+    std::size_t size_;
 };
 
 }  // namespace holdfast::runtime

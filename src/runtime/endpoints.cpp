@@ -167,9 +167,12 @@ void check_distinct(const std::vector<net::endpoint>& endpoints) {
 
 bool has_group(const net::endpoint& where) { return where.sentinels.has_value(); }
 
-// The address of a single server does not tell how many there are beside it.
-void check_acknowledgement(const options& settings, const std::vector<net::endpoint>& endpoints) {
-    if (!settings.replica_acks || !settings.replica_acks->needs_group()) return;
+// The address of a single server does not tell how many there are beside it. Sentinels do, and a
+// Cluster does, shard by shard.
+void check_acknowledgement(const options& settings, const std::vector<net::endpoint>& endpoints,
+                           bool cluster) {
+    const bool needed = settings.replica_acks.value_or(replicas::none()).needs_group();
+    if (!needed || cluster) return;
     if (std::all_of(endpoints.begin(), endpoints.end(), has_group)) return;
     refuse(
         errc::invalid_option,
@@ -179,14 +182,30 @@ void check_acknowledgement(const options& settings, const std::vector<net::endpo
 }
 
 // Where one server can take another's place, it is one that may have forgotten locks.
-void fill_in(options& settings, const std::vector<net::endpoint>& endpoints) {
+void fill_in(options& settings, const std::vector<net::endpoint>& endpoints, bool cluster) {
     const bool quorum = settings.urls.size() > 1;
-    const bool replaced = std::any_of(endpoints.begin(), endpoints.end(), has_group);
+    const bool replaced = cluster || std::any_of(endpoints.begin(), endpoints.end(), has_group);
     if (settings.node_timeout == milliseconds(0)) {
         settings.node_timeout = quorum ? milliseconds(200) : milliseconds(1000);
     }
     const bool acknowledged = settings.replica_acks.value_or(replicas::none()) != replicas::none();
     if (!settings.restart_guard) settings.restart_guard = quorum || replaced || acknowledged;
+}
+
+// Each slot of a Cluster has one voter. Several Clusters would have to agree on more than that.
+void check_alone(const options& given) {
+    if (given.urls.size() == 1) return;
+    refuse(errc::invalid_option,
+           "a Cluster cannot be one of several servers that vote; give its URL alone");
+}
+
+void add_seeds(const net::parsed_url& from, std::vector<net::endpoint>& to) {
+    for (const auto& seed : from.seeds) {
+        auto where = from.where;
+        where.host = seed.host;
+        where.port = seed.port;
+        to.push_back(std::move(where));
+    }
 }
 
 }  // namespace
@@ -199,14 +218,20 @@ resolved resolve(options given) {
     for (const auto& url : given.urls) {
         const auto parsed = read(url);
         collect(parsed, all);
-        result.endpoints.push_back(parsed.where);
-        complete(result.endpoints.back(), given);
+        if (parsed.cluster) {
+            check_alone(given);
+            result.cluster = true;
+            add_seeds(parsed, result.endpoints);
+        } else {
+            result.endpoints.push_back(parsed.where);
+        }
     }
+    for (auto& where : result.endpoints) complete(where, given);
     check_distinct(result.endpoints);
     take_over(all, given);
     check(given);
-    check_acknowledgement(given, result.endpoints);
-    fill_in(given, result.endpoints);
+    check_acknowledgement(given, result.endpoints, result.cluster);
+    fill_in(given, result.endpoints, result.cluster);
     result.settings = std::move(given);
     return result;
 }

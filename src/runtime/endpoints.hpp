@@ -12,6 +12,7 @@ namespace holdfast::runtime {
 struct resolved {
     options settings;
     std::vector<net::endpoint> endpoints;
+    bool cluster = false;  // the endpoints are seeds of one Cluster, and no voters
 };
 
 /// Throws std::system_error with errc::invalid_url or errc::invalid_option; never with a password

@@ -23,12 +23,14 @@
 
 namespace holdfast::runtime {
 
+class cluster;
 class heartbeat;
 class hold;
+class watching;
 
 /// Where a request went whose tag is nothing but its node, or the voter that this is.
 inline core::node_index node_of(net::exchange::tag request) {
-    return {static_cast<std::uint8_t>(request)};
+    return {static_cast<std::uint16_t>(request)};
 }
 inline core::node_index voter_of(net::exchange::tag request) { return node_of(request); }
 
@@ -60,17 +62,42 @@ class engine final : private driver::machinery,
     [[nodiscard]] bool closed() const HOLDFAST_LOCKED { return stage_ != stage::open; }
     [[nodiscard]] const options& settings() const { return settings_; }
 
-    /// Who votes on a lock: every node, whatever the key.
-    [[nodiscard]] electorate voters_of(std::string_view) const { return electorate(all_nodes()); }
+    /// Who votes on a lock: every node, whatever the key; in a Cluster its slot.
+    [[nodiscard]] electorate voters_of(std::string_view key) HOLDFAST_LOCKED {
+        if (cluster_) return slot_of(key);
+        return electorate(core::node_set::first(nodes_.size()));
+    }
+    /// REQUIRES: one of somebody's voters, or a server.
+    [[nodiscard]] net::voter& voter(core::node_index which) HOLDFAST_LOCKED {
+        if (which.value < first_node_) return slot_at(which);
+        return *nodes_[which.value - first_node_];
+    }
 
-    /// For what concerns the client as a whole: connecting, looking after its servers, closing.
-    [[nodiscard]] core::node_set all_nodes() const { return core::node_set::first(nodes_.size()); }
+    /// For what concerns the client as a whole: connecting, looking after its servers, closing. In
+    /// a Cluster there are more of them with time, behind the slots.
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
-    [[nodiscard]] net::node& node(core::node_index which) { return *nodes_[which.value]; }
+    [[nodiscard]] core::node_index node_at(std::size_t position) const {
+        return {static_cast<std::uint16_t>(first_node_ + position)};
+    }
+    /// REQUIRES: a server.
+    [[nodiscard]] net::node& node(core::node_index which) {
+        return *nodes_[which.value - first_node_];
+    }
+    /// Those that keep locks: all nodes, and in a Cluster its masters, of which it is asked first.
+    /// Throws std::system_error where it does not say.
+    [[nodiscard]] std::vector<core::node_index> servers(base::client_lock& lock) HOLDFAST_LOCKED;
+    /// Null: it is none.
+    [[nodiscard]] runtime::cluster* cluster() HOLDFAST_LOCKED { return cluster_.get(); }
+    /// The Cluster names one that is new. REQUIRES: a Cluster.
+    net::node& add_server(const std::string& host, std::uint16_t port) HOLDFAST_LOCKED;
 
     /// A copy that names the node.
     [[nodiscard]] net::failure named(core::node_index which,
-                                     const net::failure& why) const noexcept HOLDFAST_LOCKED;
+                                     const net::failure& why) noexcept HOLDFAST_LOCKED {
+        return named(voter(which), why);
+    }
+    [[nodiscard]] static net::failure named(const net::voter& which,
+                                            const net::failure& why) noexcept HOLDFAST_LOCKED;
 
     /// What cannot be sent has failed.
     void send(core::node_index to, boost::intrusive_ptr<net::exchange> who,
@@ -98,10 +125,18 @@ class engine final : private driver::machinery,
     [[nodiscard]] const std::string& signature() const { return signature_; }
     [[nodiscard]] std::string make_owner(const kinds::kind& of,
                                          std::string_view label) HOLDFAST_LOCKED {
+        note_use(of);
         return make_owner_token(entropy_, of.owner_start(), channel_, signature_, label);
     }
-    /// By which servers call this client; empty: no server has to.
+    /// Connections load the scripts of the kinds that are used: those that are there now, and every
+    /// later one in its handshake.
+    void note_use(const kinds::kind& which) noexcept HOLDFAST_LOCKED;
+    /// By which servers call this client; empty: no server has to. In a Cluster it is where the
+    /// channels of all slots begin.
     [[nodiscard]] const std::string& channel() const { return channel_; }
+    [[nodiscard]] const std::string& channel_at(core::node_index voter) const HOLDFAST_LOCKED {
+        return cluster_ ? slot_channel(voter) : channel_;
+    }
     holdfast::statistics& counters() HOLDFAST_LOCKED { return statistics_; }
     [[nodiscard]] core::local_id next_id() HOLDFAST_LOCKED { return ++last_id_; }
 
@@ -116,14 +151,30 @@ class engine final : private driver::machinery,
     void enter(hold& lease) noexcept HOLDFAST_LOCKED;
     void leave(hold& lease) noexcept HOLDFAST_LOCKED;
 
+    /// Who is told of what changes at the servers. Throws std::bad_alloc.
+    void watch(watching& who) HOLDFAST_LOCKED;
+    void unwatch(watching& who) noexcept HOLDFAST_LOCKED;
+    /// This client has changed a lock, or what stands beside it: servers do not tell it of that.
+    void changed_here(std::string_view lock) noexcept HOLDFAST_LOCKED {
+        if (!watches_.empty()) tell_of_own_change(lock);
+    }
+
+    /// What was asked of it while it was not ready has been sent, or it tells of nothing any more.
+    void caught_up(core::node_index voter) HOLDFAST_LOCKED;
+    void out_of_reach(core::node_index voter) noexcept HOLDFAST_LOCKED;
+
     /// Logs it, if the server is in one.
-    void tell_of_quarantine(net::node& which, core::time_point now) HOLDFAST_LOCKED;
+    void tell_of_quarantine(net::voter& which, core::time_point now) HOLDFAST_LOCKED;
 
     void log(log_level level, std::string_view event, std::string_view message,
              std::string_view key = {}, std::string_view node = {}) const noexcept HOLDFAST_LOCKED;
 
     /// The same, of a node.
     void log_of(core::node_index node, log_level level, std::string_view event,
+                std::string_view message, std::string_view key = {}) noexcept HOLDFAST_LOCKED {
+        log_of(voter(node), level, event, message, key);
+    }
+    void log_of(const net::voter& node, log_level level, std::string_view event,
                 std::string_view message, std::string_view key = {}) const noexcept HOLDFAST_LOCKED;
 
     /// Closes the sockets of a forked child, without a word to the servers.
@@ -156,12 +207,25 @@ class engine final : private driver::machinery,
                  core::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] bool in_use(std::string_view owner) const HOLDFAST_LOCKED;
     void on_change(net::node& which) noexcept override HOLDFAST_LOCKED;
+    [[nodiscard]] net::acknowledgement::place place_at(net::node& which,
+                                                       bool another) override HOLDFAST_LOCKED;
+    void tell_of_own_change(std::string_view lock) noexcept HOLDFAST_LOCKED;
+    template <typename Concerns>
+    void tell_watches(Concerns&& concerns) noexcept HOLDFAST_LOCKED;
 
     /// How many replicas have to acknowledge what counts there.
     [[nodiscard]] replicas acks_at(const net::endpoint& where) const;
     /// Null: its address is known.
     [[nodiscard]] std::shared_ptr<net::resolver> make_resolver(const net::endpoint& of);
     void make_node(const net::endpoint& where, bool patient, net::purpose what_for);
+    [[nodiscard]] net::node::settings settings_for(const net::endpoint& where, bool patient,
+                                                   net::purpose what_for);
+    [[nodiscard]] electorate slot_of(std::string_view key) HOLDFAST_LOCKED;
+    [[nodiscard]] const std::string& slot_channel(core::node_index slot) const HOLDFAST_LOCKED;
+    [[nodiscard]] net::voter& slot_at(core::node_index which) const HOLDFAST_LOCKED;
+    [[nodiscard]] core::node_index place_of(const net::node& which,
+                                            std::string_view key) HOLDFAST_LOCKED;
+    [[nodiscard]] kinds::topology topology() const;
     void bar_conflicts() HOLDFAST_LOCKED;
     void tell_of_no_calls(net::node& which) HOLDFAST_LOCKED;
     void hear_out(base::client_lock& lock) noexcept HOLDFAST_LOCKED;
@@ -185,12 +249,18 @@ class engine final : private driver::machinery,
     std::size_t unattended_ HOLDFAST_GUARDED = 0;
     release_retries owed_ HOLDFAST_GUARDED{*this};
     runtime::membership_check membership_check_ HOLDFAST_GUARDED{*this};
+    std::vector<const kinds::kind*> used_ HOLDFAST_GUARDED;       // both have room for all kinds,
+    std::vector<const scripts::script*> loads_ HOLDFAST_GUARDED;  // and stay where they are
     std::vector<hold*> holds_ HOLDFAST_GUARDED;
+    std::vector<watching*> watches_ HOLDFAST_GUARDED;
     std::vector<std::string> detached_ HOLDFAST_GUARDED;  // the owners of detached leases
     bool declines_ HOLDFAST_GUARDED = true;               // grants: until those are too many
 
     std::unique_ptr<heartbeat> heartbeat_ HOLDFAST_GUARDED;
     std::unique_ptr<driver> driver_;
+    std::size_t first_node_ = 0;  // behind the slots of a Cluster
+    const net::purpose what_for_;
+    std::unique_ptr<runtime::cluster> cluster_;  // null: it is none. Outlives what its nodes asked
     std::vector<std::unique_ptr<net::node>> nodes_;
 };
 

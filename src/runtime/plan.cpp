@@ -1,9 +1,13 @@
 #include "runtime/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "core/hash_slot.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
+#include "kinds/several.hpp"
+#include "net/url.hpp"
 #include "runtime/operations/failures.hpp"
 #include "runtime/owner_token.hpp"
 
@@ -33,6 +37,26 @@ void check_key(std::string_view key, std::string_view prefix) {
     }
 }
 
+bool is_clustered(const options& client) {
+    return !client.urls.empty() && net::is_of_cluster(client.urls.front());
+}
+
+// One script names all of them.
+void check_common_slot(const options& client, const std::string& first, const std::string& other) {
+    if (!is_clustered(client) || core::hash_slot(first) == core::hash_slot(other)) return;
+    refuse(errc::invalid_key,
+           "several keys can be locked at once in a Cluster only where they are in one slot; give "
+           "them a common hash tag, as {accounts}:17 and {accounts}:42");
+}
+
+void check_slot(const options& client, std::string_view lock) {
+    if (!is_clustered(client) || kinds::shares_its_slot(lock)) return;
+    refuse(
+        errc::invalid_key,
+        "a key with a '}' outside a hash tag cannot be locked in a Cluster, where all keys of one "
+        "lock must be in one slot");
+}
+
 kinds::topology topology_of(const options& client) {
     return client.urls.size() == 1 ? kinds::topology::one_voter : kinds::topology::quorum;
 }
@@ -42,7 +66,8 @@ void check_topology(const options& client, const kinds::kind& which) {
     require(which.allowed_on(where),
             "a lock of kind " + std::string(which.name()) + " cannot be kept by " +
                 (where == kinds::topology::quorum ? "several servers that vote; give one"
-                                                  : "one server"));
+                                                  : "one server") +
+                std::string(which.why_refused()));
 }
 
 // Each of them would have an order of its own.
@@ -95,9 +120,15 @@ core::timing timing_of(const options& client, const acquire_options& how, core::
 
 }  // namespace
 
-plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
-                       const kinds::kind& which) {
+namespace {
+
+// Whatever is the same for one key and for several.
+std::shared_ptr<plan> begin_plan(const options& client, std::string_view key,
+                                 const acquire_options& how, const kinds::kind& which,
+                                 std::shared_ptr<candidacy> candidate = nullptr) {
     check_topology(client, which);
+    require(how.fencing || !candidate,
+            "an election needs fencing: its term is the fencing token of who leads");
     check_fair(client, how);
     check_key(key, client.prefix);
     check_label(how.label.size());
@@ -105,6 +136,7 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     auto result = std::make_shared<plan>();
     result->kind = &which;
     result->keys.lock = client.prefix + std::string(key);
+    check_slot(client, result->keys.lock);
     if (!client.prefix.empty()) result->given = std::make_unique<const std::string>(key);
     result->keys.fenced = how.fencing;
     result->keys.queued = topology_of(client) == kinds::topology::one_voter;
@@ -121,7 +153,51 @@ plan_pointer make_plan(const options& client, std::string_view key, const acquir
     result->await_release = how.await_release;
     result->fair = how.fair;
     result->label = readable(how.label.empty() ? client.label : std::string(how.label.view()));
+    result->candidate = std::move(candidate);
     return result;
+}
+
+}  // namespace
+
+plan_pointer make_plan(const options& client, std::string_view key, const acquire_options& how,
+                       const kinds::kind& which, std::shared_ptr<candidacy> candidate,
+                       std::uint32_t permits) {
+    auto result = begin_plan(client, key, how, which, std::move(candidate));
+    result->keys.permits = permits;
+    return result;
+}
+
+plan_pointer make_plan(const options& client, std::span<const std::string> keys,
+                       const acquire_options& how) {
+    if (keys.size() == 1) return make_plan(client, keys.front(), how);
+    auto result = begin_plan(client, keys.front(), how, kinds::several());
+    std::vector<std::string> others;
+    for (const auto& key : keys.subspan(1)) {
+        check_key(key, client.prefix);
+        others.push_back(client.prefix + key);
+        check_slot(client, others.back());
+        check_common_slot(client, result->keys.lock, others.back());
+    }
+    result->keys.others = std::make_shared<const std::vector<std::string>>(std::move(others));
+    result->given = std::make_unique<const std::string>(name_of(keys));
+    return result;
+}
+
+std::vector<std::string> list_of(std::vector<std::string> keys) {
+    if (keys.empty()) refuse(errc::invalid_key, "a lock needs a key");
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    if (keys.size() > max_keys) {
+        refuse(errc::invalid_key, std::to_string(keys.size()) + " keys at once are more than " +
+                                      std::to_string(max_keys));
+    }
+    return keys;
+}
+
+std::string name_of(std::span<const std::string> keys) {
+    std::string name = keys.front();
+    for (const auto& key : keys.subspan(1)) (name += ", ") += key;
+    return name;
 }
 
 plan_pointer as_kind(const plan& what, const kinds::kind& which) {

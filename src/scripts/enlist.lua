@@ -6,7 +6,8 @@
 --         guard: until (when the quarantine ends), max_ttl; with replicas that acknowledge: acks (how
 --         many had acknowledged this life when the quarantine began), group (of how many servers)
 -- KEYS[2] life   KEYS[3] marker   KEYS[4] quarantine: the same for clients of version 0.1, which know
---         no record. KEYS[4] may be longer than ours, where they agreed on a longer ttl
+--         no record. KEYS[4] may be longer than ours, where they agreed on a longer ttl.
+--         Not in a Cluster, where each slot has a record
 -- ARGV[1] run_id   ARGV[2] replication id   ARGV[3] '1': there is no second replication id, so a
 --         first one that is new came with the first replica, in the same life
 -- ARGV[4] quarantine in ms; '': this client has no guard; '0': an operator vouches for the server
@@ -14,17 +15,22 @@
 -- ARGV[6] how many servers the replication group has, ARGV[7] how many replicas have to acknowledge what
 --         counts, ARGV[8] '1': they have acknowledged that this life is noted. '0', or left out: not
 --         known, none, not yet
+-- ARGV[9] in a Cluster: the second replication id, that of the master whose place this one took. The slot
+--         of a record with another one came from another shard, whose size says nothing here
 --
--- All with the server's time in microseconds at the end:
--- {0, left, floor, max_ttl, time}   the life is known; `left` ms of quarantine (0: none). No token below
---                                   the floor may be drawn
--- {1, left, floor, max_ttl, time}   a quarantine has begun: the life is new, or no guard was asked for so
---                                   far
--- {2, 0, 0, max_ttl, time}          refused: guarded clients agreed on another max_ttl. Nothing was changed
--- {3, 0, 0, max_ttl, time}          the life is noted, and no quarantine has begun: it counts from when the
---                                   replicas have acknowledged that, so that comes first
--- {4, 0, members, max_ttl, time}    refused: clients agreed on a group of so many. Nothing was changed
--- WRONGTYPE                         there is something else at the record. Who vouches replaces it
+-- `time`: the server's, in microseconds. `grown`: clients agreed on a group of so many, fewer than
+-- ARGV[6]; 0: they did not. Who is told so needs the acknowledgement of more, and meets every majority
+-- of the smaller group: the record goes on saying what the others rely on.
+-- {0, left, floor, max_ttl, time, grown}   the life is known; `left` ms of quarantine (0: none). No token
+--                                          below the floor may be drawn
+-- {1, left, floor, max_ttl, time, grown}   a quarantine has begun: the life is new, or no guard was asked
+--                                          for so far
+-- {2, 0, 0, max_ttl, time}                 refused: guarded clients agreed on another max_ttl. Nothing was
+--                                          changed
+-- {3, 0, 0, max_ttl, time, grown}          the life is noted, and no quarantine has begun: it counts from
+--                                          when the replicas have acknowledged that, so that comes first
+-- {4, 0, members, max_ttl, time}           refused: clients agreed on a larger group. Nothing was changed
+-- WRONGTYPE                                there is something else at the record. Who vouches replaces it
 local guarded, vouched = ARGV[4] ~= '', ARGV[4] == '0'
 local found
 if vouched then found = redis.pcall('GET', KEYS[1]) else found = redis.call('GET', KEYS[1]) end
@@ -46,29 +52,33 @@ if guarded and not vouched and max_ttl and max_ttl ~= ARGV[5] then
     return {2, 0, 0, tonumber(max_ttl), now}
 end
 local members, needed = tonumber(ARGV[6] or '0'), tonumber(ARGV[7] or '0')
-local group = tonumber(noted('group') or '0')
-if not vouched and members > 0 and group > 0 and members ~= group then
+local known = noted('run') == ARGV[1] and (noted('replication') == ARGV[2] or ARGV[3] == '1')
+local of_this_group = KEYS[2] or known or noted('replication') == ARGV[9]
+local group = of_this_group and tonumber(noted('group') or '0') or 0
+if not vouched and members > 0 and members < group then
     return {4, 0, group, tonumber(max_ttl) or 0, now}
 end
-local regrouped = members > 0 and members ~= group
+local grown = not vouched and group > 0 and members > group and group or 0
+local regrouped = members > 0 and members ~= group and grown == 0
 if regrouped then group = members end
-local known = noted('run') == ARGV[1] and (noted('replication') == ARGV[2] or ARGV[3] == '1')
 local floor = tonumber(noted('floor')) or 0
 -- A quarantine that began before so many replicas had acknowledged this life does not cover what an
--- earlier master gave away meanwhile.
+-- earlier master gave away meanwhile. A majority of the group that was agreed on is enough: so much as is
+-- asked for in one that has grown meets it.
+local enough = grown > 0 and math.min(needed, math.floor(grown / 2)) or needed
 local acks = known and tonumber(noted('acks') or '0') or 0
-local covers = known and not vouched and (not guarded or acks >= needed)
+local covers = known and not vouched and (not guarded or acks >= enough)
 local quarantined_until = covers and tonumber(noted('until')) or nil
 local waits = guarded and not quarantined_until and needed > 0 and ARGV[8] ~= '1'
 local begins = guarded and not quarantined_until and not waits
 if begins then
     local span = tonumber(ARGV[4])
-    redis.call('SET', KEYS[3], ARGV[1])
-    if vouched then
+    if KEYS[3] then redis.call('SET', KEYS[3], ARGV[1]) end
+    if KEYS[4] and vouched then
         redis.call('DEL', KEYS[4])
-    elseif redis.call('PTTL', KEYS[4]) < span then
+    elseif KEYS[4] and redis.call('PTTL', KEYS[4]) < span then
         redis.call('SET', KEYS[4], ARGV[1], 'PX', ARGV[4])
-    else
+    elseif KEYS[4] then
         span = redis.call('PTTL', KEYS[4])
     end
     quarantined_until = now + span * 1000
@@ -89,8 +99,11 @@ if begins or regrouped or not known or noted('replication') ~= ARGV[2] then
     if quarantined_until and acks > 0 then text = text .. ' acks=' .. acks end
     if group > 0 then text = text .. ' group=' .. group end
     redis.call('SET', KEYS[1], text)
-    redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. string.format('%.0f', lowest))
+    if KEYS[2] then redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. string.format('%.0f', lowest)) end
 end
-if waits then return {3, 0, 0, tonumber(max_ttl) or 0, now} end
+-- Who wants to be told when the record changes is told of no change that it made itself, and of none
+-- after it either, unless it has read the record since.
+if not KEYS[2] then redis.call('GET', KEYS[1]) end
+if waits then return {3, 0, 0, tonumber(max_ttl) or 0, now, grown} end
 local left = guarded and math.max(0, math.ceil((quarantined_until - now) / 1000)) or 0
-return {begins and 1 or 0, left, lowest, tonumber(max_ttl) or 0, now}
+return {begins and 1 or 0, left, lowest, tonumber(max_ttl) or 0, now, grown}

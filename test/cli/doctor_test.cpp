@@ -451,8 +451,7 @@ TEST_F(doctor, finds_a_cluster_node) {
     EXPECT_EQ(result.exit_code, 78) << result.out;
     EXPECT_NE(result.out.find("FAIL  role        a node of a Redis Cluster"), std::string::npos)
         << result.out;
-    EXPECT_NE(result.out.find("redis+cluster:// is not supported yet"), std::string::npos)
-        << result.out;
+    EXPECT_NE(result.out.find("--url redis+cluster://127.0.0.1:"), std::string::npos) << result.out;
 }
 
 TEST_F(doctor, refuses_an_old_redis_with_the_oldest_version_and_so_do_the_others) {

@@ -11,8 +11,8 @@
 namespace holdfast::test {
 namespace {
 
-const words every_command = {"run",    "lock",   "renew", "unlock", "status", "ls",
-                             "doctor", "enlist", "local", "bench",  "lab",    "version"};
+const words every_command = {"run", "lock",   "renew",  "unlock", "limit", "elect", "status",
+                             "ls",  "doctor", "enlist", "local",  "bench", "lab",   "version"};
 
 std::set<std::string> matches_in(const std::string& text, const std::string& pattern) {
     const std::regex expression(pattern);
@@ -54,7 +54,8 @@ TEST(help, explains_every_command_with_its_options) {
         EXPECT_TRUE(result.out.starts_with("Usage: holdfast " + command)) << result.out;
         EXPECT_EQ(result.err, "");
     }
-    for (const char* command : {"run", "lock", "renew", "unlock", "status", "ls", "doctor"}) {
+    for (const char* command :
+         {"run", "lock", "renew", "unlock", "elect", "status", "ls", "doctor"}) {
         EXPECT_NE(help_of(command).find("\nExamples:\n"), std::string::npos) << command;
     }
 }
@@ -264,12 +265,13 @@ TEST(completion, in_zsh_offers_exactly_the_options_that_exist) {
     const std::string text = source("tools/holdfast/completions/_holdfast");
     auto found = matches_in(text, "(--[a-z][a-z-]*)[\\[},]");
     found.merge(matches_in(text, "\\{(-[a-zA-Z]),--"));
+    found.merge(matches_in(text, "'\\*(-[a-zA-Z])\\["));  // has no longer name
     EXPECT_EQ(found, options_in_all_help());
 }
 
 TEST(completion, in_fish_offers_exactly_the_options_of_each_command) {
     const std::string text = source("tools/holdfast/completions/holdfast.fish");
-    const std::string talking = " run lock renew unlock status ls doctor enlist ";
+    const std::string talking = " run lock renew unlock elect status ls limit doctor enlist ";
     for (const std::string& command : every_command) {
         std::set<std::string> offered;
         for (const std::string& line :

@@ -245,19 +245,6 @@ TEST_F(options, of_flock_and_redis_cli_are_answered_with_ours) {
     EXPECT_FALSE(contains(nothing_to_wait_for.err, "--wait")) << nothing_to_wait_for.err;
 }
 
-TEST_F(options, that_are_not_there_yet_are_answered_so) {
-    for (const auto& [arguments, answer] :
-         {std::pair{words{"run", "--permits", "3", "key", "true"}, "several permits yet"},
-          {words{"run", "--permits=3", "key", "true"}, "several permits yet"},
-          {words{"run", "-k", "a", "-k", "b", "true"}, "locks of several keys yet"},
-          {words{"elect", "leader", "--", "true"}, "there are no elections yet"}}) {
-        const auto result = holdfast(arguments);
-        EXPECT_EQ(result.exit_code, 64);
-        EXPECT_TRUE(contains(result.err, answer)) << result.err;
-        EXPECT_FALSE(contains(result.err, "did you mean")) << result.err;
-    }
-}
-
 TEST_F(options, x_is_understood_and_is_the_default) {
     for (const char* option : {"-x", "--exclusive", "-xn"}) {
         EXPECT_EQ(holdfast({"run", option, "key", "echo", "ran"}).out, "ran\n") << option;

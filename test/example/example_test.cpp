@@ -89,10 +89,38 @@ TEST_F(example, shared_reads_with_others_and_writes_alone) {
     EXPECT_FALSE(server.exists("catalogue"));
 }
 
+TEST_F(example, semaphore_gives_every_worker_one_of_three_licences) {
+    const auto said = run("semaphore");
+    EXPECT_EQ(count(said, "worker [1-6] has licence [012]\\n"), 6) << said;
+}
+
+TEST_F(example, several_moves_money_between_two_accounts) {
+    const auto said = run("several");
+    EXPECT_EQ(count(said, "both accounts, fencing token [1-9][0-9]*\n"), 1) << said;
+    EXPECT_EQ(count(said, "account:(17|42) is held\n"), 2) << said;
+    EXPECT_FALSE(server.exists("account:17"));
+    EXPECT_FALSE(server.exists("account:42"));
+}
+
+TEST_F(example, election_leads_is_observed_and_resigns) {
+    const auto said = run("election");
+    EXPECT_EQ(count(said, "leading in term [1-9][0-9]*\n"), 1) << said;
+    EXPECT_EQ(count(said, "observer: nobody leads\n"), 2) << said;
+    EXPECT_EQ(count(said, "observer: 10.0.0.7:8080 leads\n"), 1) << said;
+    EXPECT_FALSE(server.exists("scheduler"));
+}
+
+TEST_F(example, latch_opens_when_all_shards_are_loaded) {
+    const auto said = run("latch");
+    EXPECT_EQ(count(said, "shard [123] loaded\n"), 3) << said;
+    EXPECT_TRUE(said.ends_with("all loaded: open for business\n")) << said;
+}
+
 TEST_F(example, without_a_server_fails_and_says_where_it_looked) {
     server.stop();
     std::map<std::string, process> running;
-    for (const std::string name : {"minimal", "lottery", "fencing", "coroutine", "shared"}) {
+    for (const std::string name :
+         {"minimal", "lottery", "fencing", "coroutine", "shared", "several", "election", "latch"}) {
         running.emplace(name, start(name, server.url()));
     }
     for (auto& [name, one] : running) {

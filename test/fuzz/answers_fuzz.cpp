@@ -1,6 +1,6 @@
 // sources: src/kinds/*.cpp src/net/acknowledgement.cpp src/net/handshake.cpp
 // sources: src/net/enlisting.cpp src/net/explain.cpp src/net/supported.cpp src/core/judge.cpp
-// sources: src/core/clock_watch.cpp src/resp/*.cpp
+// sources: src/core/clock_watch.cpp src/core/hash_slot.cpp src/net/redirect.cpp src/resp/*.cpp
 /// Everything that reads a server's answers, on whatever a server may say: the handshake and the
 /// decoders of the lock commands. They must not crash, and must not take nonsense for a grant.
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "kinds/calls.hpp"
+#include "kinds/exclusive.hpp"
 #include "kinds/table.hpp"
 #include "net/enlisting.hpp"
 #include "net/explain.hpp"
@@ -40,6 +41,33 @@ const script extend{"extend", "0", "extend"};
 const script release{"release", "0", "release"};
 const script linger{"linger", "0", "linger"};
 }  // namespace holdfast::scripts::shared
+namespace holdfast::scripts::election {
+const script acquire{"acquire", "0", "acquire"};
+const script queue_acquire{"queue_acquire", "0", "queue_acquire"};
+const script commit{"commit", "0", "commit"};
+const script release{"release", "0", "release"};
+const script queue_release{"queue_release", "0", "queue_release"};
+const script forget{"forget", "0", "forget"};
+}  // namespace holdfast::scripts::election
+namespace holdfast::scripts::latch {
+const script look{"look", "0", "look"};
+const script count_down{"count_down", "0", "count_down"};
+}  // namespace holdfast::scripts::latch
+namespace holdfast::scripts::several {
+const script acquire{"acquire", "0", "acquire"};
+const script queue_acquire{"queue_acquire", "0", "queue_acquire"};
+const script commit{"commit", "0", "commit"};
+const script extend{"extend", "0", "extend"};
+const script release{"release", "0", "release"};
+const script linger{"linger", "0", "linger"};
+}  // namespace holdfast::scripts::several
+namespace holdfast::scripts::semaphore {
+const script acquire{"acquire", "0", "acquire"};
+const script extend{"extend", "0", "extend"};
+const script force{"force", "0", "force"};
+const script release{"release", "0", "release"};
+const script set_limit{"set_limit", "0", "set_limit"};
+}  // namespace holdfast::scripts::semaphore
 
 namespace {
 
@@ -78,13 +106,14 @@ void read_everything(std::string_view frame) {
 class conversation {
   public:
     conversation()
-        : handshake_(net::introduction{.user = "user",
-                                       .password = "password",
-                                       .client_name = "name",
-                                       .database = 3,
-                                       .policy = guarded(),
-                                       .loads = kinds::scripts_to_load(kinds::topology::one_voter),
-                                       .channel = "holdfast:client:0"}) {
+        : handshake_(
+              net::introduction{.user = "user",
+                                .password = "password",
+                                .client_name = "name",
+                                .database = 3,
+                                .policy = guarded(),
+                                .loads = kinds::exclusive().loads(kinds::topology::one_voter),
+                                .channel = "holdfast:client:0"}) {
         handshake_.start(out_);
     }
 

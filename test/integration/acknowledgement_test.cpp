@@ -258,10 +258,13 @@ class group_record : public testing::Test {
                           std::string(core::record_key), std::string(core::life_key),
                           std::string(core::marker_key), std::string(core::quarantine_key), run,
                           "id", "0", span, "60000", members, acks, acknowledged});
-        EXPECT_EQ(said.elements.size(), 5U) << to_string(said);
-        if (said.elements.size() != 5) return {-1, 0};
+        const bool refused = said.elements.empty() || said.elements[0].integer == 4;
+        EXPECT_EQ(said.elements.size(), refused ? 5U : 6U) << to_string(said);
+        if (said.elements.size() < 5) return {-1, 0};
+        grown_ = refused ? 0 : said.elements[5].integer;
         return {said.elements[0].integer, said.elements[2].integer};
     }
+    std::int64_t grown_ = 0;  // by the last answer
     std::string record() { return server.get(std::string(core::record_key)).value_or(""); }
 
     redis_server server;
@@ -286,17 +289,32 @@ TEST_F(group_record, a_quarantine_that_nobody_acknowledged_does_not_count_for_wh
     EXPECT_EQ(enlist("a", "60000", "0", "1", "1").first, 1);
 }
 
-TEST_F(group_record, keeps_the_size_of_the_group_and_refuses_another) {
+TEST_F(group_record, keeps_the_size_of_the_group_and_refuses_a_smaller_one) {
     EXPECT_EQ(enlist("a", "60000", "0", "0", "1").first, 1);
     EXPECT_FALSE(contains(record(), "group=")) << "not known is not noted";
     EXPECT_EQ(enlist("a", "", "3", "1", "1").first, 0) << "a record without it takes it";
     EXPECT_TRUE(contains(record(), "group=3")) << record();
     const auto before = record();
-    EXPECT_EQ(enlist("a", "60000", "5", "2", "1"), (std::pair<std::int64_t, std::int64_t>{4, 3}));
-    EXPECT_EQ(enlist("b", "", "5", "2", "1").first, 4) << "in another life, too";
+    EXPECT_EQ(enlist("a", "60000", "2", "1", "1"), (std::pair<std::int64_t, std::int64_t>{4, 3}));
+    EXPECT_EQ(enlist("b", "", "1", "0", "1").first, 4) << "in another life, too";
     EXPECT_EQ(record(), before) << "nothing was changed";
     EXPECT_EQ(enlist("a", "60000", "0", "0", "1").first, 0) << "who does not know it may come";
-    EXPECT_EQ(enlist("a", "0", "5", "2", "1").first, 1) << "an operator sets it anew";
+    EXPECT_EQ(enlist("a", "0", "2", "1", "1").first, 1) << "an operator sets it anew";
+    EXPECT_TRUE(contains(record(), "group=2")) << record();
+}
+
+TEST_F(group_record, goes_on_saying_what_a_group_that_has_grown_was) {
+    EXPECT_EQ(enlist("a", "60000", "3", "1", "1").first, 1);
+    EXPECT_EQ(grown_, 0);
+    EXPECT_EQ(enlist("a", "60000", "5", "3", "0").first, 0) << "its quarantine can be relied on";
+    EXPECT_EQ(grown_, 3);
+    EXPECT_EQ(enlist("b", "60000", "5", "3", "0").first, 3) << "another life has to be known first";
+    EXPECT_EQ(grown_, 3);
+    EXPECT_EQ(enlist("b", "60000", "5", "3", "1").first, 1);
+    EXPECT_TRUE(contains(record(), "acks=3 group=3")) << record();
+    EXPECT_EQ(enlist("b", "60000", "3", "1", "0").first, 0) << "who knows of three goes on";
+    EXPECT_EQ(grown_, 0);
+    EXPECT_EQ(enlist("b", "0", "5", "2", "1").first, 1) << "an operator notes it";
     EXPECT_TRUE(contains(record(), "group=5")) << record();
 }
 

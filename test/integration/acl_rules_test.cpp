@@ -111,8 +111,8 @@ class acl_rules : public testing::Test {
 TEST_F(acl_rules, of_every_use_are_tested_here) {
     rules titles;
     for (const auto& [title, rights] : documented()) titles.push_back(title);
-    EXPECT_EQ(titles,
-              (rules{"Examine", "Force", "Guard", "Lock", "Look", "Read", "Renew", "Wait"}));
+    EXPECT_EQ(titles, (rules{"Examine", "Force", "Guard", "Latch", "Lead", "Lock", "Look", "Permit",
+                             "Read", "Renew", "Wait"}));
 }
 
 TEST_F(acl_rules, of_a_lock_are_enough_and_each_is_needed) {
@@ -137,6 +137,53 @@ TEST_F(acl_rules, of_readers_are_enough_and_each_is_needed) {
             released = (*each)->release() == release_result::released && released;
         }
         return released && server_.exists("holdfast:record");
+    });
+}
+
+TEST_F(acl_rules, of_permits_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Permit", [&](client& through) {
+        semaphore two(through, key, 2);
+        auto first = two.try_acquire();
+        auto second = two.try_acquire();
+        if (!first || !second || two.try_acquire()) return false;
+        first->extend(20s);
+        bool released = first->release() == release_result::released;
+        if (set_limit(through, key, 1) != 2) return false;
+        if (semaphore(through, key, 1).try_acquire()) return false;
+        released = second->release() == release_result::released && released;
+        const auto last = semaphore(through, key, 1).try_acquire();
+        return released && last && server_.exists("holdfast:record");
+    });
+}
+
+TEST_F(acl_rules, of_a_candidate_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Lead", [&](client& through) {
+        election one(through, key, "value");
+        auto held = one.try_campaign();
+        if (!held) return false;
+        held->extend(20s);
+        const bool led = one.leader().value == "value";
+        const bool resigned = one.resign() == release_result::released;
+        return led && resigned && !one.leader() && server_.exists("holdfast:record");
+    });
+}
+
+TEST_F(acl_rules, of_a_latch_are_enough_and_each_is_needed) {
+    expect_enough_and_each_needed("Latch", [&](client& through) {
+        latch one(through, key, 2);
+        if (one.try_wait()) return false;
+        const auto looks = [&] {
+            const auto text = server_.command({"INFO", "commandstats"});
+            const auto at = text.find("cmdstat_eval:calls=");
+            return at == std::string::npos ? 0 : std::stoi(text.substr(at + 19));
+        };
+        std::error_code error;
+        auto waits = std::async(std::launch::async, [&] { return one.try_wait_for(3s, error); });
+        if (waits.wait_for(400ms) == std::future_status::ready) return false;
+        const bool polls = looks() > 8;
+        one.count_down();
+        one.count_down();
+        return waits.get() && !error && !polls && server_.exists("holdfast:record");
     });
 }
 
@@ -253,6 +300,9 @@ TEST_F(acl_rules, of_looking_are_enough_and_each_is_needed) {
         const auto too = shared_mutex(other, "jobs:read").acquire_shared();
         const auto reading = inspect(through, "jobs:read");
         if (!reading.readers || reading.readers->size() != 2 || reading.reading != 2U) return false;
+        const auto permit = semaphore(other, "jobs:permit", 2).acquire();
+        const auto permits = inspect(through, "jobs:permit");
+        if (!permits.permits || permits.permits->size() != 1 || permits.taken != 1U) return false;
         const auto last = last_forced(through, key);
         const std::string redisson = "285475da-9152-4c83-822a-67ee2f116a79:52";
         server_.command({"HSET", "jobs:theirs", redisson, "1"});

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,6 +30,29 @@ inline hostile_behaviour fake_redis(std::function<std::string(std::string_view)>
 
 inline hostile_behaviour fake_redis(std::string answer) {
     return fake_redis([answer](std::string_view) { return answer; });
+}
+
+/// A Sentinel that says of every master that it is there, and has so many replicas.
+inline hostile_behaviour sentinel_naming(std::uint16_t port, std::size_t replicas = 1) {
+    hostile_behaviour behaviour;
+    behaviour.answer = [port, replicas](std::string_view command, int) -> std::string {
+        const auto bulk = [](const std::string& text) {
+            return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+        };
+        if (asks(command, "HELLO")) return "%1\r\n" + bulk("mode") + bulk("sentinel");
+        if (asks(command, "INFO")) return bulk("redis_mode:sentinel\r\n");
+        if (asks(command, "SUBSCRIBE")) {
+            return ">3\r\n" + bulk("subscribe") + bulk("+switch-master") + ":1\r\n";
+        }
+        if (asks(command, "GET-MASTER-ADDR-BY-NAME")) {
+            return "*2\r\n" + bulk("127.0.0.1") + bulk(std::to_string(port));
+        }
+        if (asks(command, "MASTER")) {
+            return "%1\r\n" + bulk("num-slaves") + bulk(std::to_string(replicas));
+        }
+        return "+OK\r\n";
+    };
+    return behaviour;
 }
 
 }  // namespace holdfast::test

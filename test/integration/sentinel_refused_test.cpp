@@ -17,34 +17,12 @@ thrown_error failure_of(const std::string& url, milliseconds patience = 0ms) {
 
 std::string address_of(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
-std::string bulk(const std::string& text) {
-    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
-}
-
-/// A Sentinel that says of every master that it is there.
-hostile_behaviour names(std::uint16_t port) {
-    hostile_behaviour behaviour;
-    behaviour.answer = [port](std::string_view command, int) -> std::string {
-        if (asks(command, "HELLO")) return "%1\r\n" + bulk("mode") + bulk("sentinel");
-        if (asks(command, "INFO")) return bulk("redis_mode:sentinel\r\n");
-        if (asks(command, "SUBSCRIBE")) {
-            return ">3\r\n" + bulk("subscribe") + bulk("+switch-master") + ":1\r\n";
-        }
-        if (asks(command, "GET-MASTER-ADDR-BY-NAME")) {
-            return "*2\r\n" + bulk("127.0.0.1") + bulk(std::to_string(port));
-        }
-        if (asks(command, "MASTER")) return "%1\r\n" + bulk("num-slaves") + bulk("1");
-        return "+OK\r\n";
-    };
-    return behaviour;
-}
-
 TEST(sentinel_refused, a_replica_that_one_names_is_never_asked_for_a_vote) {
     redis_server master;
     redis_server replica{{.configuration = {"repl-diskless-sync-delay 0"}}};
     replica.command({"REPLICAOF", "127.0.0.1", std::to_string(master.port())});
-    const hostile_server liar(names(replica.port()));
-    const hostile_server honest(names(master.port()));
+    const hostile_server liar(sentinel_naming(replica.port()));
+    const hostile_server honest(sentinel_naming(master.port()));
     const auto only = "redis+sentinel://" + address_of(liar.port()) + "/main";
     const auto error = failure_of(only, 500ms);
     EXPECT_EQ(error.code, errc::unsafe_server) << error.what;
@@ -65,8 +43,8 @@ TEST(sentinel_refused, a_replica_that_one_names_is_never_asked_for_a_vote) {
 TEST(sentinel_refused, a_dead_server_that_one_names_is_looked_for_at_another) {
     redis_server master;
     const port_reservation nobody;
-    const hostile_server liar(names(nobody.port()));
-    const hostile_server honest(names(master.port()));
+    const hostile_server liar(sentinel_naming(nobody.port()));
+    const hostile_server honest(sentinel_naming(master.port()));
     auto settings = settings_for("redis+sentinel://" + address_of(liar.port()) + "," +
                                  address_of(honest.port()) + "/main");
     settings.restart_guard = false;

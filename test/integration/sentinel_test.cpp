@@ -117,9 +117,9 @@ TEST_F(sentinel, the_next_lock_is_granted_soon_after_a_master_was_killed) {
     const auto named = since_kill.elapsed();
     const auto [lease, granted] = waits.get();
     EXPECT_TRUE(group().server(next).exists("k"));
-    record("sentinels_took", named);
-    record("granted_after", granted);
-    record("above_sentinels_and_quarantine", granted - named - quarantine);
+    test::record("sentinels_took", named);
+    test::record("granted_after", granted);
+    test::record("above_sentinels_and_quarantine", granted - named - quarantine);
     EXPECT_LT(granted - named - quarantine, 1s * slowness);
     EXPECT_GE(granted, quarantine) << "it is another life";
 }
@@ -133,7 +133,7 @@ TEST_F(sentinel, a_master_that_stands_still_is_left_and_is_not_gone_back_to) {
     const auto next = group().wait_for_another(0);
     const auto named = since_stop.elapsed();
     const auto [lease, granted] = waits.get();
-    record("above_sentinels_and_quarantine", granted - named - quarantine);
+    test::record("above_sentinels_and_quarantine", granted - named - quarantine);
     EXPECT_LT(granted - named - quarantine, 1s * slowness);
     master().resume();
     ASSERT_TRUE(eventually(surely, [&] { return is_replica_in_step(master()); }));
@@ -154,6 +154,41 @@ TEST_F(sentinel, a_lease_goes_on_through_a_fail_over_where_the_new_master_knows_
     EXPECT_FALSE(lease.lost());
     EXPECT_GT(group().server(next).pttl("k"), 0);
     EXPECT_TRUE(lease.verify());
+}
+
+TEST_F(sentinel, a_leader_leads_on_through_a_fail_over_and_its_observers_hear_of_no_other) {
+    allow_long_leases();
+    client through(settings_);
+    client another(settings_);
+    election candidate(through, "k", "value", with_ttl(8s));
+    election_observer observer(another, "k");
+    const auto lease = candidate.campaign();
+    EXPECT_EQ(observer.next().term, lease.token());
+    replicate_all();
+    group().fail_over();
+    const auto next = group().wait_for_another(0);
+    EXPECT_TRUE(eventually(surely, [&] {
+        std::error_code error;
+        return candidate.leader(error).term == lease.token();
+    }));
+    EXPECT_TRUE(group().server(next).exists("holdfast:{k}:leader"));
+    EXPECT_FALSE(observer.try_next_for(1s)) << "nobody else leads";
+    EXPECT_TRUE(candidate.is_leader());
+    EXPECT_EQ(candidate.resign(), release_result::released);
+    EXPECT_FALSE(observer.next());
+}
+
+TEST_F(sentinel, a_latch_keeps_who_counted_down_through_a_fail_over) {
+    client through(settings_);
+    client another(settings_);
+    latch here(through, "l", 2);
+    latch there(another, "l", 2);
+    here.count_down();
+    auto waits = std::async(std::launch::async, [&] { return there.try_wait_for(surely); });
+    group().fail_over();
+    (void)group().wait_for_another(0);
+    here.count_down();
+    EXPECT_TRUE(waits.get());
 }
 
 TEST_F(sentinel, a_lease_goes_on_while_the_old_master_stands_still) {

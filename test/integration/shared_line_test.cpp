@@ -5,6 +5,7 @@
 #include "holdfast/operate.hpp"
 #include "integration/client_list.hpp"
 #include "integration/library.hpp"
+#include "scripts/shared/embedded.hpp"
 #include "support/lock_process.hpp"
 
 /// Readers and writers stand in one line at the server.
@@ -254,6 +255,19 @@ TEST_F(shared_line, those_who_cannot_be_called_get_their_turn) {
     ASSERT_TRUE(eventually(surely, [&] { return length() == 1; }));
     writes.release();
     EXPECT_TRUE(waits.get().verify());
+}
+
+// A grant outlasts a short ttl, so that there is nothing to extend: a script that writes nothing is
+// run by replicas, too.
+TEST_F(shared_line, a_replica_lets_nobody_claim_its_grant) {
+    server_.command({"SET", "k", "hr1:somebody", "PX", "2000"});
+    const auto claim = [&] {
+        return server_.command({"EVAL", std::string(scripts::shared::queue_acquire.text), "3", "k",
+                                "q", "r", "hr1:somebody", "600", "- 1 ", "1"});
+    };
+    EXPECT_EQ(claim(), "1\n0");
+    server_.command({"REPLICAOF", "127.0.0.1", "1"});
+    EXPECT_THROW(claim(), std::runtime_error);
 }
 
 }  // namespace

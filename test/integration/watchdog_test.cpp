@@ -6,7 +6,7 @@
 namespace holdfast::test {
 namespace {
 
-constexpr milliseconds ttl = 300ms * slowness;
+constexpr milliseconds short_ttl = 300ms * slowness;
 
 class watchdog : public testing::Test {
   protected:
@@ -15,9 +15,9 @@ class watchdog : public testing::Test {
 };
 
 TEST_F(watchdog, a_lease_outlives_its_ttl_while_it_is_held) {
-    const auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    const auto held = mutex(client_, "k", with_ttl(short_ttl)).acquire();
     const auto owner = held.owner();
-    for (const stopwatch watch; watch.elapsed() < 4 * ttl;) {
+    for (const stopwatch watch; watch.elapsed() < 4 * short_ttl;) {
         ASSERT_EQ(server_.get("k"), owner);
         ASSERT_FALSE(held.lost());
         std::this_thread::sleep_for(5ms);
@@ -52,9 +52,9 @@ TEST_F(watchdog, renews_many_leases_in_few_writes) {
 }
 
 TEST_F(watchdog, renews_while_the_holder_itself_keeps_the_client_busy) {
-    const auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    const auto held = mutex(client_, "k", with_ttl(short_ttl)).acquire();
     mutex other(client_, "other");
-    for (const stopwatch watch; watch.elapsed() < 3 * ttl;) {
+    for (const stopwatch watch; watch.elapsed() < 3 * short_ttl;) {
         const std::scoped_lock busy(other);
         ASSERT_FALSE(held.lost());
     }
@@ -63,15 +63,16 @@ TEST_F(watchdog, renews_while_the_holder_itself_keeps_the_client_busy) {
 TEST_F(watchdog, renews_while_other_threads_wait) {
     client rival(server_.url());
     const auto theirs = mutex(rival, "busy").acquire();
-    std::thread waiter([&] { EXPECT_FALSE(mutex(client_, "busy").try_acquire_for(4 * ttl)); });
-    const auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    std::thread waiter(
+        [&] { EXPECT_FALSE(mutex(client_, "busy").try_acquire_for(4 * short_ttl)); });
+    const auto held = mutex(client_, "k", with_ttl(short_ttl)).acquire();
     waiter.join();
     EXPECT_FALSE(held.lost());
     EXPECT_TRUE(held.verify());
 }
 
 TEST_F(watchdog, a_fixed_lease_ends_with_its_ttl) {
-    acquire_options how = with_ttl(ttl);
+    acquire_options how = with_ttl(short_ttl);
     how.renew = false;
     const auto held = mutex(client_, "k", how).acquire();
     const auto until = held.valid_until();
@@ -83,7 +84,7 @@ TEST_F(watchdog, a_fixed_lease_ends_with_its_ttl) {
 }
 
 TEST_F(watchdog, a_fixed_lease_can_be_extended_by_hand) {
-    acquire_options how = with_ttl(ttl);
+    acquire_options how = with_ttl(short_ttl);
     how.renew = false;
     auto held = mutex(client_, "k", how).acquire();
     held.extend(20s);
@@ -95,7 +96,7 @@ TEST_F(watchdog, a_fixed_lease_can_be_extended_by_hand) {
 }
 
 TEST_F(watchdog, a_watched_lease_keeps_what_it_was_extended_to) {
-    auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    auto held = mutex(client_, "k", with_ttl(short_ttl)).acquire();
     held.extend(20s);
     const auto renewed = client_.statistics().renewed;
     EXPECT_TRUE(eventually(surely, [&] { return client_.statistics().renewed > renewed; }));
@@ -104,14 +105,14 @@ TEST_F(watchdog, a_watched_lease_keeps_what_it_was_extended_to) {
 }
 
 TEST_F(watchdog, max_hold_ends_a_lease_that_is_renewed_until_then) {
-    acquire_options how = with_ttl(ttl);
-    how.max_hold = 2 * ttl;
+    acquire_options how = with_ttl(short_ttl);
+    how.max_hold = 2 * short_ttl;
     const stopwatch watch;
     const auto held = mutex(client_, "k", how).acquire();
     const auto stop = held.stop_token();
     EXPECT_TRUE(eventually(surely, [&] { return held.lost(); }));
-    EXPECT_GE(watch.elapsed(), 2 * ttl);
-    EXPECT_LT(watch.elapsed(), 2 * ttl + promptly);
+    EXPECT_GE(watch.elapsed(), 2 * short_ttl);
+    EXPECT_LT(watch.elapsed(), 2 * short_ttl + promptly);
     EXPECT_TRUE(eventually(promptly, [&] { return stop.stop_requested(); }));
     EXPECT_GE(client_.statistics().renewed, 1U);
     // The key dies soon after the holder stopped believing in it, not a whole ttl later.
@@ -120,9 +121,9 @@ TEST_F(watchdog, max_hold_ends_a_lease_that_is_renewed_until_then) {
 
 TEST_F(watchdog, max_hold_below_the_ttl_ends_the_lease_sooner) {
     acquire_options how = with_ttl(30s);
-    how.max_hold = ttl;
+    how.max_hold = short_ttl;
     const auto held = mutex(client_, "k", how).acquire();
-    EXPECT_LE(held.remaining(), ttl);
+    EXPECT_LE(held.remaining(), short_ttl);
     EXPECT_TRUE(eventually(surely, [&] { return held.lost(); }));
     EXPECT_EQ(held.remaining(), clock::duration{0});
 }
@@ -193,7 +194,7 @@ TEST_F(watchdog, a_lease_whose_loss_was_announced_is_not_extended_any_more) {
 TEST_F(watchdog, a_detached_lock_stays_until_its_ttl_is_over) {
     std::string owner;
     {
-        auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+        auto held = mutex(client_, "k", with_ttl(short_ttl)).acquire();
         owner = held.owner();
         held.detach();
     }
@@ -205,14 +206,14 @@ TEST_F(watchdog, a_detached_lock_stays_until_its_ttl_is_over) {
 }
 
 TEST_F(watchdog, a_detached_lock_is_not_extended) {
-    auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    auto held = mutex(client_, "k", with_ttl(short_ttl)).acquire();
     held.detach();
     EXPECT_EQ(error_of([&] { held.extend(30s); }).code, errc::not_held);
-    EXPECT_LE(server_.pttl("k"), ttl.count());
+    EXPECT_LE(server_.pttl("k"), short_ttl.count());
 }
 
 TEST_F(watchdog, a_detached_lock_still_excludes_the_same_client) {
-    auto held = mutex(client_, "k", with_ttl(ttl)).acquire();
+    auto held = mutex(client_, "k", with_ttl(short_ttl)).acquire();
     held.detach();
     EXPECT_FALSE(mutex(client_, "k").try_acquire());
     EXPECT_TRUE(mutex(client_, "k").try_acquire_for(surely));

@@ -10,19 +10,21 @@ namespace {
 /// What is known of every scheme in every hazard. A cell that turns out otherwise has a bug, in
 /// the scheme, in the hazard or in the library: find it before changing this.
 constexpr std::string_view expected_table =
-    "                   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
-    "exists-set       BAD BAD  ok   - BAD   -   -   - BAD BAD BAD   -  ok  ok   -\n"
-    "setnx-expire     BAD  ok  ok  ok BAD BAD BAD   - BAD BAD BAD BAD BAD BAD   -\n"
-    "getset            ok  ok BAD BAD BAD BAD BAD   - BAD BAD BAD BAD  ok  ok   -\n"
-    "lua-setnx         ok  ok  ok  ok BAD BAD BAD   - BAD BAD BAD BAD BAD BAD   -\n"
-    "set-nx            ok  ok  ok  ok BAD BAD BAD   - BAD BAD BAD BAD BAD BAD   -\n"
-    "get-del           ok  ok  ok  ok  ok BAD  ok BAD BAD BAD BAD BAD BAD BAD   -\n"
-    "lua-del           ok  ok  ok  ok  ok BAD  ok  ok BAD BAD BAD BAD BAD BAD   -\n"
-    "renewal           ok  ok  ok  ok  ok BAD  ok  ok BAD BAD BAD BAD BAD BAD   -\n"
-    "redlock           ok  ok  ok  ok  ok BAD  ok  ok  ok BAD  ok BAD BAD BAD  ok\n"
-    "holdfast          ok  ok  ok  ok  ok  ok  ok  ok BAD BAD  ok  ok BAD BAD   -\n"
-    "holdfast-guarded  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok BAD  ok   -\n"
-    "holdfast-quorum   ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok BAD  ok  ok\n";
+    "                    1   2   3   4   5   6   7   8   9  10  11  12  13  14  15  16\n"
+    "exists-set        BAD BAD  ok   - BAD   -   -   - BAD BAD BAD   -  ok  ok   -  ok\n"
+    "setnx-expire      BAD  ok  ok  ok BAD BAD BAD   - BAD BAD BAD BAD BAD BAD   - BAD\n"
+    "getset             ok  ok BAD BAD BAD BAD BAD   - BAD BAD BAD BAD  ok  ok   - BAD\n"
+    "lua-setnx          ok  ok  ok  ok BAD BAD BAD   - BAD BAD BAD BAD BAD BAD   - BAD\n"
+    "set-nx             ok  ok  ok  ok BAD BAD BAD   - BAD BAD BAD BAD BAD BAD   - BAD\n"
+    "get-del            ok  ok  ok  ok  ok BAD  ok BAD BAD BAD BAD BAD BAD BAD   - BAD\n"
+    "lua-del            ok  ok  ok  ok  ok BAD  ok  ok BAD BAD BAD BAD BAD BAD   - BAD\n"
+    "renewal            ok  ok  ok  ok  ok BAD  ok  ok BAD BAD BAD BAD BAD BAD   - BAD\n"
+    "redlock            ok  ok  ok  ok  ok BAD  ok  ok  ok BAD  ok BAD BAD BAD  ok BAD\n"
+    "holdfast           ok  ok  ok  ok  ok  ok  ok  ok BAD BAD  ok  ok BAD BAD   - BAD\n"
+    "holdfast-guarded   ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok BAD  ok   - BAD\n"
+    "holdfast-quorum    ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok  ok BAD  ok  ok BAD\n"
+    "holdfast-sentinel   -   -   -   -   -   -   -   -  ok   -   -   -   -   -   -  ok\n"
+    "holdfast-unacked    -   -   -   -   -   -   -   -  ok   -   -   -   -   -   - BAD\n";
 
 command_result lab_with(words arguments) {
     arguments.insert(arguments.begin(), "lab");
@@ -129,7 +131,7 @@ TEST(lab, has_its_names_completed) {
     auto names = words_in(text, "[a-z][a-z-]+");
     names.erase("chemes");
     names.erase("azards");
-    EXPECT_EQ(names.size(), 12U + 15U);
+    EXPECT_EQ(names.size(), 14U + 16U);
     const auto offered = run_command(
         {"bash", "-c",
          ". " HOLDFAST_SOURCE

@@ -37,6 +37,8 @@ class course {
           notes_(settings.directory / "nemesis.history"),
           scene_({.servers = settings.topology == "one" ? 1 : quorum_size,
                   .replicated = settings.topology == "sentinel",
+                  .clustered = settings.topology == "cluster",
+                  .replica_acks = settings.replica_acks,
                   .seed = settings.seed,
                   .directory = settings.directory,
                   .program = settings.program}),

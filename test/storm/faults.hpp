@@ -34,18 +34,22 @@ enum class fault_kind : std::uint8_t {
     fail_over,       // asked of a Sentinel
     stop_master,     // SIGSTOP, long enough for a fail-over; then it goes on as if nothing had been
     kill_master,     // kill -9; it comes back, as a master of its own or as a replica
-    cut_off_master,  // Sentinels and new connections do not reach it: its clients keep it
+    cut_off_master,  // Sentinels and new connections do not reach it: its clients keep it, some of
+                     // them, who reach no Sentinel, until it is over
     stop_replicas,   // SIGSTOP: nobody acknowledges anything
     stop_sentinel,   // SIGSTOP
+
+    // Of a Cluster, beside some of those:
+    move_slot,  // of a lock, to another shard
 };
 
-inline constexpr std::array<std::string_view, 27> fault_names{
+inline constexpr std::array<std::string_view, 28> fault_names{
     "kill-and-lose",    "kill-and-keep",   "kill-and-rewind", "stop-server",   "silence",
     "silence-requests", "silence-replies", "delay",           "reset",         "split",
     "clock-forwards",   "clock-backwards", "flush-all",       "flush-scripts", "kill-clients",
     "kill-waiter",      "pause-clients",   "out-of-memory",   "delete-lock",   "stop-worker",
     "kill-worker",      "fail-over",       "stop-master",     "kill-master",   "cut-off-master",
-    "stop-replicas",    "stop-sentinel"};
+    "stop-replicas",    "stop-sentinel",   "move-slot"};
 
 /// Those that strike single servers, networks and workers come before these.
 inline constexpr auto first_of_a_group = fault_kind::fail_over;

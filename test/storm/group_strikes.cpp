@@ -1,6 +1,5 @@
 // What the nemesis does to a replication group and its Sentinels.
 
-#include <sstream>
 #include <stdexcept>
 
 #include "storm/nemesis.hpp"
@@ -11,17 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds longest_to_settle = 30s;
-
-/// Sentinels name their connections. Those that break do not come back without the password.
-void hang_up_on_sentinels(const test::redis_server& server) {
-    std::istringstream clients(server.command({"CLIENT", "LIST"}));
-    for (std::string line; std::getline(clients, line);) {
-        if (line.find(" name=sentinel-") == std::string::npos) continue;
-        const auto begin = line.find('=') + 1;
-        const std::string id = line.substr(begin, line.find(' ') - begin);
-        (void)server.query({"CLIENT", "KILL", "ID", id});  // may be gone by now
-    }
-}
+constexpr std::chrono::milliseconds longest_to_fail_over = 5s;
 
 }  // namespace
 
@@ -49,16 +38,23 @@ void nemesis::choose_length(strike& chosen) {
     }
 }
 
+/// It has only begun when it was asked for, and until it is over the group looks settled.
+void nemesis::fail_over_from(std::size_t master) {
+    scene_.group().fail_over();
+    const instant end = now() + longest_to_fail_over;
+    while (now() < end && scene_.group().master() == master) pass_(50ms);
+}
+
 void nemesis::begin_in_group(const strike& chosen, std::size_t n) {
     switch (chosen.kind) {
-        case fault_kind::fail_over: return scene_.group().fail_over();
+        case fault_kind::fail_over: return fail_over_from(n);
         case fault_kind::stop_master:
         case fault_kind::stop_replicas: return scene_.server(n).pause();
         case fault_kind::kill_master: return scene_.server(n).kill_hard();
         case fault_kind::stop_sentinel: return scene_.group().sentinel(n).pause();
         case fault_kind::cut_off_master:
-            scene_.server(n).command({"CONFIG", "SET", "requirepass", "nobody knows"});
-            return hang_up_on_sentinels(scene_.server(n));
+            scene_.group().cut_off_from_sentinels(n);
+            return scene_.keep_news_from_some(true);
         default: return;
     }
 }
@@ -72,8 +68,8 @@ void nemesis::end_in_group(const strike& chosen, std::size_t n) {
                                 : scene_.server(n).start();
         case fault_kind::stop_sentinel: return scene_.group().sentinel(n).resume();
         case fault_kind::cut_off_master:
-            scene_.server(n).command({"CONFIG", "SET", "requirepass", ""});
-            return;
+            scene_.group().admit_again(n);
+            return scene_.keep_news_from_some(false);
         default: return;
     }
 }

@@ -21,14 +21,16 @@ constexpr int exit_usage = 64;
 constexpr int exit_interrupted = 130;
 
 constexpr auto usage =
-    R"(usage: holdfast-storm [--topology one|quorum|sentinel] [--minutes M] [--seed S] [--directory D]
+    R"(usage: holdfast-storm [--topology one|quorum|sentinel|cluster] [--replica-acks N] [--minutes M] [--seed S]
+                      [--directory D]
        holdfast-storm --check DIRECTORY
 
 Lets workers lock through the library on real servers while these, the network and the workers
 themselves are broken on purpose, and checks afterwards what all of them noted.
 
-  --topology   one server, a quorum of five, or a replication group of three behind three Sentinels
-               (default: quorum)
+  --topology   one server, a quorum of five, a replication group of three behind three Sentinels, or
+               a Cluster of three shards of three (default: quorum)
+  --replica-acks  with sentinel: as of the URL; 'none' has to bring violations
   --minutes    how long, a minute at least; may be a fraction (default: 2)
   --seed       of everything that chance decides here (default: from the clock). What processes
                do at the same time is not decided by it
@@ -63,9 +65,12 @@ command_line parse(std::span<const std::string> arguments) {
         const std::string& name = arguments[n];
         if (n + 1 == arguments.size()) throw std::invalid_argument(name + " needs a value");
         const std::string& value = arguments[n + 1];
-        const bool known = value == "one" || value == "quorum" || value == "sentinel";
+        const bool known =
+            value == "one" || value == "quorum" || value == "sentinel" || value == "cluster";
         if (name == "--topology" && known) {
             read.course.topology = value;
+        } else if (name == "--replica-acks") {
+            read.course.replica_acks = value;
         } else if (name == "--minutes" && number_from(value) >= 1) {
             read.course.minutes = number_from(value);
         } else if (name == "--seed") {
@@ -77,6 +82,9 @@ command_line parse(std::span<const std::string> arguments) {
         } else {
             throw std::invalid_argument(name + ' ' + value);
         }
+    }
+    if (!read.course.replica_acks.empty() && read.course.topology != "sentinel") {
+        throw std::invalid_argument("--replica-acks goes with --topology sentinel");
     }
     if (read.course.directory.empty()) {
         read.course.directory =

@@ -67,6 +67,11 @@ void nemesis::shuffle_deck(prey at) {
         for (auto n = static_cast<std::size_t>(first_of_a_group); n < fault_names.size(); ++n) {
             deck.push_back(static_cast<fault_kind>(n));
         }
+        std::erase_if(deck, [&](fault_kind each) {
+            const bool by_sentinels =
+                each == fault_kind::cut_off_master || each == fault_kind::stop_sentinel;
+            return scene_.clustered() ? by_sentinels : each == fault_kind::move_slot;
+        });
     } else {
         for (std::size_t n = 0; n < static_cast<std::size_t>(first_of_a_group); ++n) {
             deck.push_back(static_cast<fault_kind>(n));
@@ -111,7 +116,8 @@ strike nemesis::choose(prey at, std::vector<std::size_t>& free_servers) {
         chosen.targets = choose_workers();
         free_servers.clear();  // else a second strike could meet the same worker
     } else if (strikes_a_group(chosen.kind)) {
-        chosen.targets = choose_in_group(chosen.kind);
+        chosen.targets =
+            scene_.clustered() ? choose_in_cluster(chosen.kind) : choose_in_group(chosen.kind);
         free_servers.clear();
     } else {
         chosen.targets = some_of(free_servers, free_servers.size());
@@ -200,7 +206,11 @@ void nemesis::begin_once(const strike& chosen) {
         if (strikes_workers(chosen.kind)) {
             begin_at_worker(chosen, n);
         } else {
-            begin_in_group(chosen, n);
+            if (scene_.clustered()) {
+                begin_in_cluster(chosen, n);
+            } else {
+                begin_in_group(chosen, n);
+            }
             begin_at_server(chosen, n);
             begin_in_network(chosen, n);
             begin_by_command(chosen, n);

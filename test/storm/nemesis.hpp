@@ -27,7 +27,7 @@ struct strike {
 
 /// At what the nemesis aims: the same minority of the servers, anything, those who wait (workers,
 /// mostly who stands first in line for the popular lock), or a replication group, mostly its
-/// master.
+/// master, or that of a shard.
 enum class prey : std::uint8_t { minority, anything, waiters, group };
 
 /// Strikes servers, networks and workers, at least every five seconds, and notes what it does.
@@ -69,8 +69,12 @@ class nemesis {
     void kill_waiter(std::size_t n);
     [[nodiscard]] std::vector<std::size_t> choose_in_group(fault_kind kind);
     void choose_length(strike& chosen);
+    void fail_over_from(std::size_t master);
     void begin_in_group(const strike& chosen, std::size_t n);
     void end_in_group(const strike& chosen, std::size_t n);
+    [[nodiscard]] std::vector<std::size_t> choose_in_cluster(fault_kind kind);
+    void begin_in_cluster(const strike& chosen, std::size_t n);
+    void end_in_cluster(const strike& chosen, std::size_t n);
     void await_settled();
     void begin_at_worker(const strike& chosen, std::size_t n);
     void end_at(const strike& chosen, std::size_t n);
@@ -84,6 +88,8 @@ class nemesis {
     std::mt19937_64 random_;
     pass_time pass_;
     std::map<prey, std::vector<fault_kind>> decks_;
+    std::map<std::string_view, std::size_t> moved_to_;  // the shard of a key, since it was moved
+    std::string_view moving_;                           // the key whose slot is on its way
     std::uint64_t number_ = 0;
     std::string doing_;
 };

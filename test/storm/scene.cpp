@@ -28,7 +28,9 @@ bool says(const std::string& info, const std::string& line) {
 }  // namespace
 
 scene::scene(const scene_settings& settings) : settings_(settings) {
-    if (settings.replicated) {
+    if (settings.clustered) {
+        cluster_.emplace(logged, 2);
+    } else if (settings.replicated) {
         start_group();
     } else {
         start_servers(settings.servers);
@@ -53,16 +55,43 @@ void scene::start_group() {
     how.sentinels = sentinels;
     how.servers.configuration = logged;
     group_.emplace(how);
+    for (std::size_t n = 0; n < sentinels; ++n)
+        to_sentinels_.emplace_back(group_->sentinel(n).port());
+}
+
+std::string scene::group_url(bool may_be_cut_off) const {
+    std::string url = group_->url();
+    if (may_be_cut_off) {
+        url = "redis+sentinel://";
+        for (const auto& each : to_sentinels_) {
+            url += (&each == &to_sentinels_.front() ? "127.0.0.1:" : ",127.0.0.1:") +
+                   std::to_string(each.port());
+        }
+        url += "/" + group_->master_name();
+    }
+    return settings_.replica_acks.empty() ? url : url + "?replica_acks=" + settings_.replica_acks;
+}
+
+void scene::keep_news_from_some(bool on) {
+    for (auto& each : to_sentinels_) {
+        if (on) {
+            each.silence();
+        } else {
+            each.heal();
+        }
+    }
 }
 
 std::vector<std::string> scene::urls() const {
-    if (group_) return {group_->url()};
+    if (cluster_) return {cluster_->url()};
+    if (group_) return {group_url(false)};
     std::vector<std::string> all;
     for (const auto& each : proxies_) all.push_back(each.url());
     return all;
 }
 
 bool scene::settled() {
+    if (cluster_) return cluster_->settled();
     const std::size_t master = group_->named_by(0);
     for (std::size_t n = 1; n < sentinels; ++n) {
         if (group_->named_by(n) != master) return false;
@@ -88,6 +117,7 @@ worker_orders scene::orders_for(std::size_t n) const {
                          .directory = settings_.directory,
                          .register_port = registers_.port()};
     orders.urls = urls();
+    if (group_) orders.urls = {group_url(n % 2 == 1)};
     return orders;
 }
 

@@ -11,6 +11,7 @@
 #include "storm/worker.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/process.hpp"
+#include "support/redis_cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/sentinel_group.hpp"
 #include "support/shifted_clock.hpp"
@@ -19,7 +20,9 @@ namespace holdfast::storm {
 
 struct scene_settings {
     std::size_t servers = 1;
-    bool replicated = false;  // three servers that replicate each other, and three Sentinels
+    bool replicated = false;     // three servers that replicate each other, and three Sentinels
+    bool clustered = false;      // three shards of three servers
+    std::string replica_acks{};  // what replicas have to acknowledge; empty: by default
     std::size_t workers = 5;
     std::uint64_t seed = 1;
     std::filesystem::path directory{};
@@ -27,23 +30,36 @@ struct scene_settings {
 };
 
 /// Servers, each behind a faulty network and with a wall clock of its own, or a group of them that
-/// Sentinels watch; workers; and the server with the registers, which nobody touches. All of it is
-/// gone with the object.
+/// Sentinels watch, or a Cluster; workers; and the server with the registers, which nobody touches.
+/// All of it is gone with the object.
 ///
 /// Thread safety: one object from one thread at a time.
 class scene {
   public:
     explicit scene(const scene_settings& settings);
 
-    [[nodiscard]] std::size_t servers() const { return group_ ? group_->size() : servers_.size(); }
-    [[nodiscard]] bool replicated() const { return group_.has_value(); }
-    /// REQUIRES: replicated.
+    [[nodiscard]] std::size_t servers() const {
+        if (cluster_) return cluster_->size();
+        return group_ ? group_->size() : servers_.size();
+    }
+    /// As a group that Sentinels watch, or in shards.
+    [[nodiscard]] bool replicated() const { return group_.has_value() || clustered(); }
+    [[nodiscard]] bool clustered() const { return cluster_.has_value(); }
+    /// REQUIRES: replicated, and not clustered.
     test::sentinel_group& group() { return *group_; }
-    /// All Sentinels name one master, which is one, and has all others for replicas. REQUIRES:
-    /// replicated.
+    /// REQUIRES: clustered.
+    test::redis_cluster& cluster() { return *cluster_; }
+    /// Every other worker reaches the Sentinels over a network of its own, which may fall silent,
+    /// and the servers as all do. REQUIRES: replicated, and not clustered.
+    void keep_news_from_some(bool on);
+    /// All Sentinels name one master, which is one, and has all others for replicas; or so it is in
+    /// each shard. REQUIRES: replicated.
     [[nodiscard]] bool settled();
     [[nodiscard]] std::size_t workers() const { return workers_.size(); }
-    test::redis_server& server(std::size_t n) { return group_ ? group_->server(n) : servers_[n]; }
+    test::redis_server& server(std::size_t n) {
+        if (cluster_) return cluster_->server(n);
+        return group_ ? group_->server(n) : servers_[n];
+    }
     /// REQUIRES: not replicated, for both.
     test::fault_proxy& proxy(std::size_t n) { return proxies_[n]; }
     test::shifted_clock& clock_of(std::size_t n) { return clocks_[n]; }
@@ -77,6 +93,8 @@ class scene {
     void start_servers(std::size_t count);
     void start_group();
     [[nodiscard]] std::vector<std::string> urls() const;
+    /// Of the group, by way of those who may be cut off from the Sentinels, or not.
+    [[nodiscard]] std::string group_url(bool may_be_cut_off) const;
     void vouch();
     [[nodiscard]] worker_orders orders_for(std::size_t n) const;
     [[nodiscard]] test::process start(const worker_orders& orders) const;
@@ -86,6 +104,8 @@ class scene {
     std::deque<test::redis_server> servers_;
     std::deque<test::fault_proxy> proxies_;
     std::optional<test::sentinel_group> group_;
+    std::optional<test::redis_cluster> cluster_;
+    std::deque<test::fault_proxy> to_sentinels_;  // of those who may be cut off from them
     test::redis_server registers_;
     std::vector<employee> workers_;
 };

@@ -138,7 +138,12 @@ void nemesis::end_at(const strike& chosen, std::size_t n) {
         case fault_kind::reset: return scene_.proxy(n).heal();
         case fault_kind::stop_worker: return scene_.worker(n).resume();
         case fault_kind::kill_worker: return scene_.replace_worker(n);
-        default: return end_in_group(chosen, n);  // or it was over at once, or ends by itself
+        default: break;  // it was over at once, or ends by itself
+    }
+    if (scene_.clustered()) {
+        end_in_cluster(chosen, n);
+    } else {
+        end_in_group(chosen, n);
     }
 }
 

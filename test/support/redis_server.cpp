@@ -45,9 +45,23 @@ std::string next_of(const std::string& programs) {
 redis_server::redis_server(redis_options options) : options_{std::move(options)} {
     options_.program = next_of(options_.program.empty() ? default_program() : options_.program);
     if (options_.tls) tls_port_.emplace();
-    if (options_.cluster) bus_port_.emplace();
+    if (options_.cluster) reserve_bus();
     write_configuration();
     start();
+}
+
+// Before Redis 7 it cannot be another one.
+void redis_server::reserve_bus() {
+    constexpr std::uint16_t distance = 10'000;
+    for (int tries = 0; tries < 100; ++tries, port_ = port_reservation()) {
+        if (port_.port() > UINT16_MAX - distance) continue;
+        try {
+            bus_port_.emplace(static_cast<std::uint16_t>(port_.port() + distance));
+            return;
+        } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): another pair, then
+        }
+    }
+    throw std::runtime_error{"no two ports for a server of a cluster"};
 }
 
 redis_server::~redis_server() = default;
@@ -79,10 +93,7 @@ void redis_server::write_configuration() const {
          << "appendfsync always\n"
          << "user " << administrator << " on >" << administrator_password << " ~* +@all\n";
     if (!options_.password.empty()) file << "requirepass \"" << options_.password << "\"\n";
-    if (options_.cluster) {
-        file << "cluster-enabled yes\n"
-             << "cluster-port " << bus_port_->port() << '\n';
-    }
+    if (options_.cluster) file << "cluster-enabled yes\n";
     if (const auto& tls = options_.tls) {
         file << "tls-port " << tls_port() << '\n'
              << "tls-cert-file " << tls->certificate.native() << '\n'

@@ -97,6 +97,7 @@ class redis_server {
     std::int64_t pttl(const std::string& key) const;
 
   private:
+    void reserve_bus();
     void write_configuration() const;
     void restart_with_snapshot();
     void remove_data() const;

@@ -1,6 +1,7 @@
 #include "support/sentinel_group.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -38,11 +39,21 @@ sentinel_group::sentinel_group(sentinel_group_options options) : options_{std::m
         sentinels_.back().query({"SENTINEL", "DEBUG", "INFO-PERIOD", "100", "PING-PERIOD", "100",
                                  "ASK-PERIOD", "100", "PUBLISH-PERIOD", "500"});
     }
+    settle();
+}
+
+void sentinel_group::settle() {
     if (!eventually(settle_bound, [&] { return settled(); })) {
         throw std::runtime_error{"the Sentinels do not agree; the log of one:\n" +
                                  sentinels_.front().log()};
     }
     await_acknowledgement(servers_.front(), options_.replicas, options_.servers.password);
+}
+
+void sentinel_group::add_replica() {
+    servers_.emplace_back(server_options(true));
+    ++options_.replicas;
+    settle();
 }
 
 redis_options sentinel_group::server_options(bool replica) const {
@@ -135,6 +146,31 @@ std::size_t sentinel_group::master() const {
     throw std::runtime_error{"no Sentinel names a master"};
 }
 
+void sentinel_group::turn_away(std::size_t server) {
+    servers_[server].command({"CONFIG", "SET", "requirepass", "nobody knows"});
+}
+
+void sentinel_group::cut_off_from_replicas(std::size_t server) {
+    turn_away(server);
+    (void)servers_[server].query({"CLIENT", "KILL", "TYPE", "replica"});
+}
+
+// Sentinels name their connections.
+void sentinel_group::cut_off_from_sentinels(std::size_t server) {
+    turn_away(server);
+    std::istringstream clients(servers_[server].command({"CLIENT", "LIST"}));
+    for (std::string line; std::getline(clients, line);) {
+        if (line.find(" name=sentinel-") == std::string::npos) continue;
+        const auto begin = line.find('=') + 1;
+        const std::string id = line.substr(begin, line.find(' ') - begin);
+        (void)servers_[server].query({"CLIENT", "KILL", "ID", id});  // may be gone by now
+    }
+}
+
+void sentinel_group::admit_again(std::size_t server) {
+    servers_[server].command({"CONFIG", "SET", "requirepass", options_.servers.password});
+}
+
 void sentinel_group::fail_over() {
     const std::vector<std::string> command{"SENTINEL", "FAILOVER", options_.master_name};
     std::string last;
@@ -155,6 +191,20 @@ std::size_t sentinel_group::wait_for_another(std::size_t before) {
     });
     if (!moved) throw std::runtime_error{"no fail-over:\n" + sentinels_.front().log()};
     return master();
+}
+
+void sentinel_group::wait_until_whole() {
+    const auto whole = [&] {
+        try {
+            const auto info = servers_[master()].command({"INFO", "replication"});
+            const auto wanted = "connected_slaves:" + std::to_string(options_.replicas) + "\r\n";
+            return info.find(wanted) != info.npos && settled();
+        } catch (const std::runtime_error&) {
+            return false;
+        }
+    };
+    if (!eventually(settle_bound, whole)) throw std::runtime_error{"a server does not come back"};
+    await_acknowledgement(servers_[master()], options_.replicas, options_.servers.password);
 }
 
 void sentinel_group::wait_until_synchronous(std::size_t replica, std::size_t of) {

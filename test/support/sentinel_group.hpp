@@ -35,7 +35,9 @@ class sentinel_group {
 
     [[nodiscard]] std::size_t size() const { return servers_.size(); }
     [[nodiscard]] redis_server& server(std::size_t n) { return servers_[n]; }
+    [[nodiscard]] std::size_t sentinels() const { return sentinels_.size(); }
     [[nodiscard]] redis_server& sentinel(std::size_t n) { return sentinels_[n]; }
+    [[nodiscard]] const redis_server& sentinel(std::size_t n) const { return sentinels_[n]; }
 
     /// All Sentinels, without a password: "redis+sentinel://127.0.0.1:1,127.0.0.1:2/main".
     [[nodiscard]] std::string url() const;
@@ -46,10 +48,23 @@ class sentinel_group {
     /// The same, by the first Sentinel that runs.
     [[nodiscard]] std::size_t master() const;
 
+    /// One more follows the first server, which has to be the master. All Sentinels know it, and it
+    /// has what the master has, when this returns.
+    void add_replica();
+
+    /// Whoever comes to a server from now on, or comes again, is turned away; connections that are
+    /// there stay. Those of the Sentinels are ended, or those of its replicas.
+    void turn_away(std::size_t server);
+    void cut_off_from_sentinels(std::size_t server);
+    void cut_off_from_replicas(std::size_t server);
+    void admit_again(std::size_t server);
+
     /// Asks for a fail-over, which only begins when this returns.
     void fail_over();
     /// Waits until all Sentinels that run name another master than `before`. Returns it.
     std::size_t wait_for_another(std::size_t before);
+    /// Waits until all servers run, and all but one follow that one and acknowledge what it writes.
+    void wait_until_whole();
     /// Waits until `replica` has what `of` has.
     void wait_until_synchronous(std::size_t replica, std::size_t of);
 
@@ -57,6 +72,7 @@ class sentinel_group {
     [[nodiscard]] std::uint16_t port_of(const redis_server& which) const;
     [[nodiscard]] redis_options server_options(bool replica) const;
     [[nodiscard]] redis_options sentinel_options() const;
+    void settle();
     [[nodiscard]] bool settled() const;
 
     sentinel_group_options options_;

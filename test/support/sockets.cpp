@@ -72,8 +72,10 @@ void connect(const file_descriptor& socket, const Address& address, const std::s
 
 }  // namespace
 
-port_reservation::port_reservation() : socket_{new_socket(AF_INET)} {
-    bind_to_loopback(socket_, 0);
+port_reservation::port_reservation() : port_reservation(0) {}
+
+port_reservation::port_reservation(std::uint16_t port) : socket_{new_socket(AF_INET)} {
+    bind_to_loopback(socket_, port);
     port_ = local_port(socket_);
 }
 

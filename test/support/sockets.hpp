@@ -21,6 +21,8 @@ namespace holdfast::test {
 class port_reservation {
   public:
     port_reservation();
+    /// This one. Throws std::system_error if somebody has it.
+    explicit port_reservation(std::uint16_t port);
     std::uint16_t port() const noexcept { return port_; }
 
   private:

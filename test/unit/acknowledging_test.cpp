@@ -366,5 +366,17 @@ TEST(replica_acks, of_a_group_of_unknown_size_are_refused_and_it_says_what_to_wr
     }
 }
 
+TEST(replica_acks, of_a_cluster_need_no_number_since_it_tells_how_many_servers_a_shard_has) {
+    for (const auto* how : {"majority", "all", "1", "none"}) {
+        const auto url = "redis+cluster://a,b?replica_acks=" + std::string(how);
+        const auto all = runtime::resolve(testing::at({url}));
+        EXPECT_TRUE(all.settings.replica_acks) << how;
+        EXPECT_TRUE(*all.settings.restart_guard) << how;
+    }
+    const auto unsaid = runtime::resolve(testing::at({"redis+cluster://a,b"}));
+    EXPECT_EQ(unsaid.settings.replica_acks, std::nullopt);
+    EXPECT_TRUE(*unsaid.settings.restart_guard);
+}
+
 }  // namespace
 }  // namespace holdfast

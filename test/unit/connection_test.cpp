@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "kinds/table.hpp"
+#include "kinds/exclusive.hpp"
 #include "unit/support/asker.hpp"
 #include "unit/support/stub_server.hpp"
 
@@ -55,7 +55,7 @@ class line final : private connection::owner {
     connection::settings how{.where = {.host = "redis"},
                              .client_name = "me",
                              .policy = {},
-                             .loads = kinds::scripts_to_load(kinds::topology::quorum),
+                             .loads = kinds::exclusive().loads(kinds::topology::quorum),
                              .connect_timeout = 1s,
                              .silence_limit = 3s};
     std::unique_ptr<connection> link;

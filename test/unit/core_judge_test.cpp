@@ -288,6 +288,22 @@ TEST(judge, asks_nobody_whose_clients_agreed_on_another_replication_group_guarde
     }
 }
 
+TEST(acks_when_grown, share_a_server_with_every_majority_of_the_group_as_it_was_and_as_it_is) {
+    for (std::size_t members = 1; members <= 12; ++members) {
+        for (std::size_t from = 1; from <= members; ++from) {
+            const auto giving = acks_when_grown({members, members / 2}, from) + 1;
+            EXPECT_GT(giving + from / 2 + 1, members) << from << " to " << members;
+            EXPECT_GT(2 * giving, members) << from << " to " << members;
+            EXPECT_LE(giving, members) << from << " to " << members;
+        }
+    }
+    EXPECT_EQ(acks_when_grown({4, 2}, 3), 2U) << "one more is one more";
+    EXPECT_EQ(acks_when_grown({5, 2}, 3), 3U);
+    EXPECT_EQ(acks_when_grown({5, 4}, 3), 4U) << "all are all";
+    EXPECT_EQ(acks_when_grown({3, 1}, 0), 1U) << "nobody knows what it was";
+    EXPECT_EQ(acks_when_grown({9, 1}, 3), 1U) << "who wants no majority gets what he wants";
+}
+
 TEST(same_life, is_run_id_and_replication_id_together) {
     const server_facts before{.run_id = "a", .replication_id = "x"};
     EXPECT_TRUE(same_life(before, before));

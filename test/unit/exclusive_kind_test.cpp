@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "kinds/election.hpp"
 #include "kinds/owners.hpp"
+#include "kinds/semaphore.hpp"
+#include "kinds/several.hpp"
 #include "kinds/shared.hpp"
 #include "kinds/table.hpp"
 #include "scripts/embedded.hpp"
+#include "unit/support/script_words.hpp"
 
 namespace holdfast::kinds {
 namespace {
@@ -19,18 +23,6 @@ const keys lock{.lock = "k"};
 const keys unfenced_lock{.lock = "k", .fenced = false};
 const keys queued_lock{.lock = "k", .queued = true};
 const keys unfenced_queued_lock{.lock = "k", .fenced = false, .queued = true};
-
-/// A script by its digest, with everything that follows, as words.
-std::string call_of(const scripts::script& which, const std::vector<std::string>& rest) {
-    std::string out = "*" + std::to_string(rest.size() + 2) + "\r\n";
-    const auto word = [&](std::string_view text) {
-        ((out += "$" + std::to_string(text.size()) + "\r\n") += text) += "\r\n";
-    };
-    word("EVALSHA");
-    word(which.sha1);
-    for (const auto& each : rest) word(each);
-    return out;
-}
 
 template <typename Expected>
 const Expected* vote(std::string_view frame) {
@@ -147,26 +139,38 @@ TEST(exclusive_kind, waiters_are_woken_by_their_lock_and_not_by_what_stands_besi
     EXPECT_EQ(woken_by(queue_key("orders:42")), "") << "others come and go there all the time";
 }
 
-TEST(kinds, connections_load_the_scripts_of_every_kind_that_their_topology_needs) {
-    const auto loads = [](topology where) {
-        const auto all = scripts_to_load(where);
+TEST(kinds, connections_load_the_scripts_that_their_topology_needs) {
+    const auto loads = [](const kind& which, topology where) {
+        const auto all = which.loads(where);
         return std::vector<const scripts::script*>(all.begin(), all.end());
     };
+    using list = std::vector<const scripts::script*>;
     namespace alone = scripts::exclusive;
-    namespace shared = scripts::shared;
-    EXPECT_EQ(loads(topology::quorum),
-              (std::vector<const scripts::script*>{
-                  &alone::acquire, &alone::commit, &alone::extend, &alone::release,
-                  &shared::acquire, &shared::commit, &shared::extend, &shared::release}));
-    EXPECT_EQ(loads(topology::one_voter),
-              (std::vector<const scripts::script*>{&alone::queue_acquire, &alone::extend,
-                                                   &alone::queue_release, &shared::queue_acquire,
-                                                   &shared::extend, &shared::release}));
+    namespace read = scripts::shared;
+    EXPECT_EQ(loads(exclusive(), topology::quorum),
+              (list{&alone::acquire, &alone::commit, &alone::extend, &alone::release}));
+    EXPECT_EQ(loads(shared(), topology::quorum),
+              (list{&read::acquire, &read::commit, &read::extend, &read::release}));
+    EXPECT_EQ(loads(exclusive(), topology::one_voter),
+              (list{&alone::queue_acquire, &alone::extend, &alone::queue_release}));
+    EXPECT_EQ(loads(shared(), topology::one_voter),
+              (list{&read::queue_acquire, &read::extend, &read::release}));
+    EXPECT_EQ(loads(semaphore(), topology::one_voter),
+              (list{&scripts::semaphore::acquire, &scripts::semaphore::extend,
+                    &scripts::semaphore::release}));
+    namespace many = scripts::several;
+    EXPECT_EQ(loads(several(), topology::quorum),
+              (list{&many::acquire, &many::commit, &many::extend, &many::release}));
+    EXPECT_EQ(loads(several(), topology::one_voter),
+              (list{&many::queue_acquire, &many::extend, &many::release}));
 }
 
 TEST(kinds, are_known_by_how_owner_tokens_begin) {
     EXPECT_EQ(&of_owner("hf1:0123"), &exclusive());
     EXPECT_EQ(&of_owner("hr1:0123"), &shared());
+    EXPECT_EQ(&of_owner("hs1:0123"), &semaphore());
+    EXPECT_EQ(&of_owner("hm1:0123"), &several());
+    EXPECT_EQ(&of_owner("he1:0123"), &election());
     EXPECT_EQ(&of_owner("b0e1"), &exclusive()) << "of another library";
     for (const auto* each : all()) {
         EXPECT_EQ(each->owner_start().size(), owner_start_bytes) << each->name();

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "kinds/table.hpp"
+#include "kinds/exclusive.hpp"
 #include "net/explain.hpp"
 
 namespace holdfast::net {
@@ -52,7 +52,7 @@ introduction plain() {
     return {.user = {},
             .password = {},
             .client_name = "me",
-            .loads = kinds::scripts_to_load(kinds::topology::quorum)};
+            .loads = kinds::exclusive().loads(kinds::topology::quorum)};
 }
 
 TEST(handshake, speaks_version_three_and_asks_for_everything_in_one_write) {
@@ -239,7 +239,7 @@ TEST(handshake, a_server_that_is_emptied_meanwhile_is_asked_everything_again) {
 introduction acknowledged() {
     auto who = guarding();
     who.group = {.members = 3, .acks = 1};
-    who.acks = {.needed = 1, .timeout = 750ms, .key = "holdfast:ack:0"};
+    who.acks = {.needed = 1, .timeout = 750ms, .at = {.key = "holdfast:ack:0"}};
     return who;
 }
 constexpr auto noted_only = "*5\r\n:3\r\n:0\r\n:0\r\n:0\r\n:1700000000000000\r\n";
@@ -321,7 +321,42 @@ TEST(handshake, a_server_that_never_begins_the_quarantine_is_not_asked_for_ever)
     EXPECT_EQ(without.machine.current(), handshake::state::failed) << "nobody asked for replicas";
 }
 
-TEST(handshake, another_size_of_the_group_is_told) {
+TEST(handshake, in_a_group_that_has_grown_more_replicas_have_to_know_the_life) {
+    auto who = acknowledged();
+    who.group = {.members = 5, .acks = 2};
+    who.acks = {.needed = 2, .members = 5, .timeout = 750ms, .at = {.key = "holdfast:ack:0"}};
+    conversation with(who);
+    enlisting_with(with).hear("*6\r\n:3\r\n:0\r\n:0\r\n:0\r\n:1\r\n:3\r\n");
+    ASSERT_EQ(with.machine.current(), handshake::state::replicas);
+    with.hear("+OK\r\n").hear(":2\r\n").hear(same_life);
+    ASSERT_EQ(with.machine.current(), handshake::state::failed);
+    EXPECT_EQ(with.machine.why().message,
+              "enlisted, but acknowledged by 2 of the 3 replicas that replica_acks asks for");
+}
+
+TEST(handshake, who_follows_beyond_the_group_acknowledges_nothing) {
+    const auto followed_by = [](const std::string& count) {
+        return bulk("role:master\r\nconnected_slaves:" + count +
+                    "\r\nmaster_replid:xyz\r\nmaster_replid2:0000\r\n");
+    };
+    auto who = acknowledged();
+    who.acks.members = 3;
+    conversation with(who);
+    enlisting_with(with).hear(noted_only).hear("+OK\r\n").hear(":1\r\n").hear(followed_by("3"));
+    ASSERT_EQ(with.machine.current(), handshake::state::replicas) << "who is of it may answer yet";
+    EXPECT_TRUE(with.asked("WAIT"));
+    with.hear("+OK\r\n").hear(":1\r\n").hear(followed_by("3"));
+    ASSERT_EQ(with.machine.current(), handshake::state::failed);
+    EXPECT_EQ(with.machine.why().message,
+              "enlisted, but acknowledged by 1 of the 1 replicas that replica_acks asks for; 1 "
+              "more follow it than its group has, and do not count");
+    conversation more(who);
+    enlisting_with(more).hear(noted_only).hear("+OK\r\n").hear(":1\r\n").hear(followed_by("3"));
+    more.hear("+OK\r\n").hear(":2\r\n").hear(followed_by("3"));
+    EXPECT_EQ(more.machine.current(), handshake::state::enlisting) << "one of two is of the group";
+}
+
+TEST(handshake, a_larger_group_that_was_agreed_on_is_told) {
     conversation with(acknowledged());
     enlisting_with(with).hear("*5\r\n:4\r\n:0\r\n:5\r\n:60000\r\n:1\r\n");
     ASSERT_EQ(with.machine.current(), handshake::state::done);
@@ -371,7 +406,7 @@ TEST(handshake, whoever_agreed_on_another_max_ttl_is_told_which) {
 
 introduction reachable() {
     auto who = plain();
-    who.loads = kinds::scripts_to_load(kinds::topology::one_voter);
+    who.loads = kinds::exclusive().loads(kinds::topology::one_voter);
     who.channel = "holdfast:client:ab";
     return who;
 }
@@ -481,7 +516,7 @@ std::string hello_as(const std::string& mode) { return "%1\r\n$4\r\nmode\r\n" + 
 TEST(handshake, a_sentinel_and_a_cluster_node_are_refused_before_anything_is_asked_of_them) {
     for (const auto& [mode, instead] :
          {std::pair{"sentinel", "write redis+sentinel://host:port/<master-name>"},
-          {"cluster", "not supported yet"}}) {
+          {"cluster", "give the URL of the Cluster, redis+cluster://"}}) {
         conversation with(plain());
         with.hear(hello_as(mode));
         ASSERT_EQ(with.machine.current(), handshake::state::failed) << mode;

@@ -309,6 +309,22 @@ TEST(hold, is_lost_when_its_client_is_closed_and_announces_that) {
     EXPECT_TRUE(with.server.owner_of("key")) << "it runs out, as after a crash";
 }
 
+// Whoever asks whether it is lost and is stopped before it says that it goes on reading.
+TEST(hold, that_runs_out_while_it_becomes_a_reader_keeps_nobody_of_its_process_out) {
+    holding with;
+    const auto writer = detail::access::hold_of(*with.lease);
+    {
+        const auto lock = with.client.engine->lock();
+        const auto reader = writer->become_reader([](const renewal&) {}, writer->valid_until());
+        EXPECT_TRUE(reader->lost(with.here.now()));
+        reader->release({});
+        with.client.engine->submit();
+    }
+    const auto next = with.client.start("key", {.ttl = ttl});
+    with.here.run_for(2 * ttl);
+    EXPECT_TRUE(next->made);
+}
+
 TEST(hold, is_handed_to_who_stood_in_line_when_it_was_asked_for_without_a_word_to_the_server) {
     testing::world here;
     stub_server server(here, "redis:6379");

@@ -27,6 +27,14 @@ TEST(holder, that_reads_is_described_as_the_first_of_the_readers) {
     EXPECT_TRUE(parse_owner("hx1:" + std::string(40, 'a') + ":anna@web1:4711:").foreign());
 }
 
+TEST(holder, of_several_keys_is_described_so) {
+    const auto both = parse_owner("hm1:" + std::string(40, 'a') + ":anna@web1:4711:nightly");
+    EXPECT_TRUE(both.several);
+    EXPECT_FALSE(both.foreign());
+    EXPECT_EQ(both.describe(), "anna@web1, process 4711 (nightly), along with other keys");
+    EXPECT_FALSE(parse_owner(ours).several);
+}
+
 TEST(holder, that_is_foreign_is_described_as_another_library) {
     EXPECT_EQ(parse_owner("b0e1").describe(), "another library");
 }

@@ -29,6 +29,18 @@ TEST(in_line, the_callers_of_a_process_stand_there_as_one) {
     EXPECT_EQ(second->made->token(), first->made->token() + 1);
 }
 
+TEST(in_line, who_came_too_late_for_a_grant_stands_behind_other_processes) {
+    crowd all;
+    all.hold();
+    const auto other = all.wait(1);
+    const auto late = all.wait(0);
+    all.release();
+    ASSERT_TRUE(other->made);
+    EXPECT_FALSE(late->done);
+    all.release(*other);
+    EXPECT_TRUE(late->made);
+}
+
 TEST(in_line, who_is_next_in_a_process_stands_there_when_the_first_gives_up) {
     crowd all;
     all.hold();

@@ -61,6 +61,73 @@ TEST(sentinel_client, asks_the_master_that_the_sentinels_name_and_knows_its_grou
     EXPECT_EQ(with.b.asked().size(), 0U);
 }
 
+TEST(sentinel_client, asks_for_a_majority_of_a_group_that_grows_while_it_is_connected) {
+    fail_over with;
+    ASSERT_TRUE(with.client.acquire("k")->made);
+    EXPECT_EQ(with.a.latest("WAIT").at(1), "1");
+    with.name({.host = "a", .replicas = 4});
+    with.here.run_for(1100ms);
+    with.a.replicas = 2;
+    EXPECT_FALSE(with.client.acquire("j")->made) << "two and the master may miss who has a lock";
+    EXPECT_EQ(with.a.latest("WAIT").at(1), "3") << "to meet every majority of three";
+    with.a.replicas = 3;
+    EXPECT_TRUE(with.client.acquire("j")->made);
+    with.name({.host = "a", .replicas = 2});
+    with.here.run_for(1100ms);
+    with.a.replicas = 2;
+    EXPECT_FALSE(with.client.acquire("l")->made) << "a Sentinel that has forgotten some is not new";
+}
+
+TEST(sentinel_client, waits_for_one_of_the_group_where_a_stranger_answers_first) {
+    fail_over with;
+    ASSERT_TRUE(with.client.acquire("k")->made);
+    const auto at = with.a.info.find("role:master");
+    with.a.info.insert(at, "connected_slaves:3\r\n");
+    with.a.replicas = 2;
+    EXPECT_TRUE(with.client.acquire("j")->made);
+    with.a.replicas = 1;
+    const auto refused = with.client.acquire("l");
+    EXPECT_FALSE(refused->made);
+    EXPECT_EQ(with.a.latest("WAIT").at(1), "2") << "the stranger and one of the group";
+    EXPECT_NE(refused->failed->message.find("1 more follow it than its group has"),
+              std::string::npos)
+        << refused->failed->message;
+}
+
+TEST(sentinel_client, asks_for_more_where_the_group_was_agreed_on_when_it_was_smaller) {
+    fail_over with;
+    with.a.enlisted = "*6\r\n:0\r\n:0\r\n:1000\r\n:0\r\n:1700000000000000\r\n:3\r\n";
+    with.name({.host = "a", .replicas = 4});
+    with.a.replicas = 2;
+    EXPECT_FALSE(with.client.acquire("k")->made);
+    EXPECT_EQ(with.a.latest("WAIT").at(1), "3");
+    with.a.replicas = 3;
+    EXPECT_TRUE(with.client.acquire("k")->made);
+}
+
+TEST(sentinel_client, connects_anew_when_the_first_replica_joins) {
+    fail_over with;
+    with.name({.host = "a", .replicas = 0});
+    ASSERT_TRUE(with.client.acquire("k")->made);
+    EXPECT_EQ(with.a.count("WAIT"), 0);
+    with.name({.host = "a", .replicas = 1});
+    with.here.run_for(1100ms);
+    ASSERT_TRUE(with.client.acquire("j")->made);
+    EXPECT_EQ(with.a.latest("WAIT").at(1), "1");
+}
+
+TEST(sentinel_client, says_that_more_are_asked_for_than_there_are) {
+    auto how = watched();
+    how.replica_acks = replicas::exactly(5);
+    how.patience = 0ms;
+    fail_over with(how);
+    const auto made = with.client.acquire("k");
+    ASSERT_FALSE(made->made);
+    EXPECT_NE(made->failed->message.find("replica_acks asks for 5 replicas, and its group has 2"),
+              std::string::npos)
+        << made->failed->message;
+}
+
 TEST(sentinel_client, is_guarded_unless_told_otherwise) {
     EXPECT_TRUE(*fail_over().client.engine->settings().restart_guard);
     auto how = watched();
@@ -131,6 +198,32 @@ TEST(sentinel_client, never_believes_a_replica_and_asks_another_sentinel) {
     ASSERT_TRUE(made->made) << made->failed->message;
     EXPECT_EQ(with.a.count("enlist") + with.a.count("queue_acquire"), 0);
     EXPECT_TRUE(with.b.owner_of("k").has_value());
+}
+
+// The first Sentinel was cut off together with the old master, and both can be reached.
+TEST(sentinel_client, asks_another_sentinel_where_replicas_do_not_acknowledge) {
+    fail_over with;
+    with.a.replicas = 0;
+    for (auto* each : {&with.s1, &with.s2}) each->names({.host = "b", .epoch = 1});
+    const auto first = with.client.acquire("k");
+    const auto made = first->made ? first : with.client.acquire("k");
+    ASSERT_TRUE(made->made) << made->failed->message;
+    EXPECT_TRUE(with.b.owner_of("k").has_value());
+}
+
+TEST(sentinel_client, keeps_a_lease_while_it_asks_who_else_might_be_the_master) {
+    fail_over with;
+    auto lease = std::move(with.client.acquire("k", {.ttl = ttl})->made);
+    ASSERT_TRUE(lease);
+    const auto connected = with.a.count("HELLO");
+    with.a.replicas = 0;
+    with.here.run_for(ttl / 2);
+    EXPECT_GT(with.s1.asked() + with.s2.asked(), 0);
+    with.a.replicas = 2;
+    with.here.run_for(2 * ttl);
+    EXPECT_FALSE(lease->lost());
+    EXPECT_EQ(with.a.count("HELLO"), connected) << "it was left";
+    lease->detach();
 }
 
 TEST(sentinel_client, says_who_was_named_where_all_name_a_replica) {

@@ -8,6 +8,7 @@
 #include "kinds/owners.hpp"
 #include "kinds/table.hpp"
 #include "scripts/embedded.hpp"
+#include "unit/support/script_words.hpp"
 
 namespace holdfast::kinds {
 namespace {
@@ -18,18 +19,6 @@ const keys voted{.lock = "k"};
 const keys unfenced_voted{.lock = "k", .fenced = false};
 const keys queued{.lock = "k", .queued = true};
 const keys unfenced_queued{.lock = "k", .fenced = false, .queued = true};
-
-/// A script by its digest, with everything that follows, as words.
-std::string call_of(const scripts::script& which, const std::vector<std::string>& rest) {
-    std::string out = "*" + std::to_string(rest.size() + 2) + "\r\n";
-    const auto word = [&](std::string_view text) {
-        ((out += "$" + std::to_string(text.size()) + "\r\n") += text) += "\r\n";
-    };
-    word("EVALSHA");
-    word(which.sha1);
-    for (const auto& each : rest) word(each);
-    return out;
-}
 
 claim by_me(const keys& of) { return {.of = of, .owner = "hr1:me", .ttl = 1s, .retention = 1h}; }
 

@@ -89,19 +89,38 @@ INSTANTIATE_TEST_SUITE_P(
         bad_url{"redis:host", "redis: must be followed by //host:port" + at(7)},
         bad_url{"rediss:/:hunter2@h", "rediss: must be followed by //host:port" + at(8)},
         bad_url{"http://:hunter2@h",
-                "unknown scheme 'http': expected redis, rediss, valkey, valkeys or unix"},
+                "unknown scheme 'http': expected redis, rediss, valkey or valkeys, also with "
+                "+sentinel or +cluster, or unix"},
         bad_url{"HTTP://h",
-                "unknown scheme 'http': expected redis, rediss, valkey, valkeys or unix"},
+                "unknown scheme 'http': expected redis, rediss, valkey or valkeys, also with "
+                "+sentinel or +cluster, or unix"},
         bad_url{std::string(33, 'x') + "://h",
-                "unknown scheme: expected redis, rediss, valkey, valkeys or unix"},
+                "unknown scheme: expected redis, rediss, valkey or valkeys, also with "
+                "+sentinel or +cluster, or unix"},
         bad_url{"http+sentinel://:hunter2@h1,h2/main",
-                "unknown scheme 'http': expected redis, rediss, valkey, valkeys or unix"},
+                "unknown scheme 'http': expected redis, rediss, valkey or valkeys, also with "
+                "+sentinel or +cluster, or unix"},
+        bad_url{"http+cluster://:hunter2@h1,h2",
+                "unknown scheme 'http': expected redis, rediss, valkey or valkeys, also with "
+                "+sentinel or +cluster, or unix"},
+        bad_url{
+            "unix+sentinel://h/main",
+            "unknown scheme 'unix+sentinel': expected redis, rediss, valkey or valkeys, also with "
+            "+sentinel or +cluster, or unix"},
+        bad_url{
+            "unix+cluster://h",
+            "unknown scheme 'unix+cluster': expected redis, rediss, valkey or valkeys, also with "
+            "+sentinel or +cluster, or unix"},
         bad_url{"redis+sentinel:h/main",
                 "redis+sentinel: must be followed by //host:port" + at(16)},
-        bad_url{"Redis+Cluster://h1,h2",
-                "redis+cluster:// is not supported yet: give the redis:// URL of one server"},
-        bad_url{"rediss+cluster://h",
-                "rediss+cluster:// is not supported yet: give the redis:// URL of one server"},
+        bad_url{"redis+cluster:h", "redis+cluster: must be followed by //host:port" + at(15)},
+        bad_url{"redis+cluster://h1,h2/1", "a Cluster has no other database than 0" + at(23)},
+        bad_url{"rediss+cluster://h?db=3", "a Cluster has no other database than 0" + at(23)},
+        bad_url{
+            "redis+cluster://h1,,h2",
+            "the host is missing: expected redis+cluster://host[:port],host[:port],..." + at(20)},
+        bad_url{"redis+cluster://h1,h2:x", "the port is not a number from 1 to 65535" + at(23)},
+        bad_url{"redis+cluster://h1,h2,h1:6379", "this seed is given twice" + at(23)},
         bad_url{"local:",
                 "local: is not the URL of a server: only the command line understands it"},
         bad_url{"LOCAL://x",

@@ -202,4 +202,19 @@ TEST(good_url, keeps_the_database_out_of_the_parameters) {
     EXPECT_EQ(result.parameters, expected);
 }
 
+TEST(good_url, names_the_seeds_of_a_cluster) {
+    const auto result = parsed("Redis+Cluster://u:p@h1,h2:7001,[::1]:7002?max_ttl=5m");
+    EXPECT_TRUE(result.cluster);
+    EXPECT_EQ(result.where, with(tcp("h1"), "u", "p"));
+    const decltype(result.seeds) expected{{"h1", 6379}, {"h2", 7001}, {"::1", 7002}};
+    EXPECT_EQ(result.seeds, expected);
+    EXPECT_FALSE(result.where.tls);
+    EXPECT_TRUE(parsed("rediss+cluster://h/0").where.tls);
+    EXPECT_EQ(parsed("redis+cluster://h").seeds.size(), 1U);
+    EXPECT_EQ(parsed("valkey+cluster://h"), parsed("redis+cluster://h"));
+    EXPECT_EQ(parsed("Valkeys+Cluster://h"), parsed("rediss+cluster://h"));
+    EXPECT_FALSE(parsed("redis://h").cluster);
+    EXPECT_FALSE(parsed("redis+sentinel://h/main").cluster);
+}
+
 }  // namespace

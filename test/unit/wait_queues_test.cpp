@@ -47,6 +47,30 @@ TEST(wait_queues, stay_while_somebody_uses_them) {
     EXPECT_EQ(&all.open(for_key("a")), &here);
 }
 
+TEST(wait_queues, of_several_keys_are_opened_and_closed_together) {
+    wait_queues all;
+    auto made = std::make_shared<plan>();
+    made->keys.lock = "a";
+    made->keys.others =
+        std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"b", "c"});
+    const plan_pointer several = made;
+    auto& first = all.open(several);
+    std::string seen;
+    all.each(*several, first, [&](wait_queue& here) {
+        seen += here.key();
+        here.denied();
+    });
+    EXPECT_EQ(seen, "abc");
+    all.open(*several, first);
+    all.close(*several, first);
+    use_many_others(all);
+    EXPECT_TRUE(remembers_rivals(all, "c")) << "somebody uses it";
+    all.close(*several, first);
+    use_many_others(all);
+    EXPECT_FALSE(remembers_rivals(all, "c"));
+    EXPECT_FALSE(remembers_rivals(all, "a"));
+}
+
 TEST(wait_queues, that_were_left_are_remembered_for_a_while) {
     wait_queues all;
     auto& here = all.open(for_key("a"));

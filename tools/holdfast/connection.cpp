@@ -144,8 +144,9 @@ void connection::declare(command_line& line) {
         "--url", "URL", given_urls_,
         "redis://, rediss:// (TLS) or unix:// URL of the server, valkey:// and valkeys:// for "
         "the first two, redis+sentinel://HOST,HOST,HOST/MASTER-NAME for the master that "
-        "Sentinels name, or local: for one of this machine's own; several times: a quorum of "
-        "independent servers. Default: HOLDFAST_URL, REDIS_URL, local:");
+        "Sentinels name, redis+cluster://HOST,HOST,HOST for a Cluster, or local: for one of this "
+        "machine's own; several times: a quorum of independent servers. Default: HOLDFAST_URL, "
+        "REDIS_URL, local:");
     line.text("--user", "NAME", user_,
               "User name, where the URL has none; without a password: that user, if it needs none");
     line.text("--password-file", "FILE", password_file_,

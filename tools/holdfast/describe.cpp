@@ -26,7 +26,13 @@ std::optional<std::int64_t> milliseconds_of(
     return duration->count();
 }
 
-/// Who cannot be named is all null. Who would share the lock says so.
+const char* kind_of(const holder& who) {
+    if (who.several) return "several";
+    if (who.leads) return "election";
+    return who.reads ? "shared" : "exclusive";
+}
+
+/// Who cannot be named is all null. Who would share the lock, or lead, says so.
 json_object waiter_as_json(const lock_status::waiter& each) {
     json_object object;
     if (each.who.foreign()) {
@@ -35,7 +41,9 @@ json_object waiter_as_json(const lock_status::waiter& each) {
         object = holder_as_json(each.who);
     }
     object.add("since_ms", milliseconds_of(each.waited));
-    if (each.who.reads) object.add("kind", "shared");
+    if (each.who.reads || each.who.several || each.who.leads) {
+        object.add("kind", kind_of(each.who));
+    }
     return object;
 }
 
@@ -62,6 +70,16 @@ void add_readers(json_object& object, const lock_status& status) {
     object.add("readers", all);
 }
 
+void add_permits(json_object& object, const lock_status& status) {
+    if (!status.permits) return;
+    std::vector<json_object> all;
+    for (const auto& each : *status.permits) {
+        auto one = reader_as_json({each.who});
+        all.push_back(one.add("slot", std::uint64_t{each.slot}));
+    }
+    object.add("permits", all);
+}
+
 json_object forced_as_json(const forced_release& last) {
     const auto since = last.at.time_since_epoch();
     const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(since);
@@ -73,6 +91,33 @@ json_object forced_as_json(const forced_release& last) {
 std::optional<std::uint64_t> number_of(const std::optional<std::size_t>& count) {
     if (!count) return std::nullopt;
     return *count;
+}
+
+}  // namespace
+
+json_object leader_as_json(const std::string& name, const leader& now) {
+    json_object object;
+    object.add("key", name).add("state", now ? "held" : "free");
+    if (!now) return object.add_null("holder").add_null("term").add_null("value");
+    object.add("holder", holder_as_json(now.who));
+    return object.add("term", now.term).add("value", now.value);
+}
+
+std::string leader_in_words(const leader& now) {
+    if (!now) return "nobody leads";
+    const std::string value = now.value.empty() ? "" : ": " + now.value;
+    return printable(now.who.describe() + " leads in term " + std::to_string(now.term) + value);
+}
+
+namespace {
+
+/// What nobody holds is held back by who has not counted down.
+json_object latch_as_json(const lock_status& status) {
+    const auto& latch = *status.latch;
+    json_object object;
+    object.add("key", status.key).add("state", name_of(state_of(status)));
+    object.add_null("owner").add_null("holder").add("ttl_ms", milliseconds_of(latch.remaining));
+    return object.add("kind", "latch").add("count", latch.count).add("left", latch.left);
 }
 
 json_object as_json(const lock_status& status) {
@@ -89,8 +134,13 @@ json_object as_json(const lock_status& status) {
     const auto remaining = state == lock_state::free ? std::nullopt : status.held_by->remaining;
     object.add("ttl_ms", milliseconds_of(remaining)).add("token", status.token);
     object.add("votes", std::uint64_t{status.votes}).add("nodes", std::uint64_t{status.nodes});
-    if (state == lock_state::held) {
-        object.add("kind", status.held_by->reads ? "shared" : "exclusive");
+    if (status.limit) {
+        object.add("kind", "semaphore").add("limit", std::uint64_t{*status.limit});
+        object.add("taken", number_of(status.taken));
+    } else if (state == lock_state::held) {
+        object.add("kind", kind_of(*status.held_by));
+        if (status.leader)
+            object.add("term", status.leader->term).add("value", status.leader->value);
         if (status.held_by->reads) object.add("reading", number_of(status.reading));
     }
     if (status.quarantine) object.add("quarantine_ms", std::int64_t{status.quarantine->count()});
@@ -127,6 +177,12 @@ std::string in_words(std::chrono::nanoseconds duration) {
     if (duration >= 1s)
         return format_duration(std::chrono::round<std::chrono::milliseconds>(duration) / 100 * 100);
     return format_duration(std::chrono::round<std::chrono::milliseconds>(duration));
+}
+
+std::string names_in_words(const std::vector<std::string>& keys) {
+    std::string names;
+    for (const auto& key : keys) names += (names.empty() ? "'" : ", '") + printable(key) + "'";
+    return names;
 }
 
 std::string holder_in_words(const holder& who) {
@@ -176,6 +232,11 @@ std::string waiter_in_words(const lock_status::waiter& each) {
     return who.describe() + to_read + (each.waited ? ", for " + in_words(*each.waited) : "");
 }
 
+std::string permits_in_words(const lock_status& status) {
+    const std::string taken = status.taken ? std::to_string(*status.taken) : "?";
+    return taken + " of " + std::to_string(*status.limit);
+}
+
 std::string reader_in_words(const lock_status::reader& each) {
     auto who = each.who;
     who.reads = false;
@@ -206,6 +267,7 @@ std::string a_few_in_words(const std::vector<lock_status>& locks) {
 }
 
 lock_state state_of(const lock_status& status) {
+    if (status.latch) return status.latch->left > 0 ? lock_state::held : lock_state::free;
     if (!has_holder(status) || !has_majority(status)) return lock_state::free;
     return status.held_by->foreign() ? lock_state::foreign : lock_state::held;
 }
@@ -220,13 +282,23 @@ const char* name_of(lock_state state) {
 }
 
 std::string status_as_json(const lock_status& status, const std::optional<forced_release>& last) {
+    if (status.latch) return latch_as_json(status).line();
     auto object = as_json(status);
     add_readers(object, status);
+    add_permits(object, status);
     add_waiters(object, status);
     if (last) object.add("forced", forced_as_json(*last));
     return object.line();
 }
 
-std::string listed_as_json(const lock_status& status) { return as_json(status).line(); }
+std::string listed_as_json(const lock_status& status) {
+    return (status.latch ? latch_as_json(status) : as_json(status)).line();
+}
+
+std::string latch_in_words(const latch_view& latch) {
+    if (latch.left == 0) return "open";
+    return std::to_string(latch.count - latch.left) + " of " + std::to_string(latch.count) +
+           " have counted down";
+}
 
 }  // namespace holdfast::tool

@@ -118,10 +118,9 @@ finding role(const server_report& report, const options&) {
                     (known ? report.watched_master : "redis+sentinel://host:port/<master-name>") +
                     ", best with the other Sentinels of that master"};
     }
-    if (report.mode == "cluster") {
-        return {"role", verdict::bad, "a node of a Redis Cluster, which grants us no locks",
-                "--url of a server that is in none, or of an odd number of them as a quorum: "
-                "redis+cluster:// is not supported yet"};
+    if (report.mode == "cluster" && !report.unsupported.empty()) {
+        return {"role", verdict::bad, "a node of a Redis Cluster, given as a server",
+                "--url redis+cluster://" + report.node + " (rediss+cluster:// with TLS)"};
     }
     if (report.role == "master") return {"role", verdict::good, "master"};
     if (report.role.empty()) return {"role", verdict::warning, "not known", "allow INFO"};
@@ -303,6 +302,50 @@ finding agreement(const server_report& report, const options& settings) {
             found + ", and this one may hold for " + ours + ", which they do not wait for", fix};
 }
 
+/// How many servers of a shard may be down while its locks are granted.
+std::size_t dispensable(std::size_t members, replicas acks) {
+    switch (acks.how()) {
+        case replicas::kind::none: return members - 1;
+        case replicas::kind::majority: return members - members / 2 - 1;
+        case replicas::kind::all: return 0;
+        case replicas::kind::exactly: break;
+    }
+    return acks.count() < members ? members - acks.count() - 1 : 0;
+}
+
+finding shard(const server_report& report, const options& settings) {
+    const auto& part = *report.shard;
+    const auto acks = settings.replica_acks.value_or(replicas::majority());
+    const auto found = std::to_string(part.slots) + " of 16384 slots, " +
+                       std::to_string(part.replicas) +
+                       (part.replicas == 1 ? " replica" : " replicas");
+    if (part.covered < 16384) {
+        return {"cluster", verdict::bad,
+                found + "; " + std::to_string(16384 - part.covered) +
+                    " slots are served by nobody, and their keys cannot be locked",
+                "look after the Cluster: redis-cli --cluster check " + report.node,
+                exit_code::unavailable};
+    }
+    if (part.replicas == 0) {
+        return {"cluster", verdict::warning, found + ": nobody takes its place when it fails",
+                "give it a replica: redis-cli --cluster add-node ... --cluster-slave"};
+    }
+    if (part.members == 0 && acks.needs_group()) {
+        return {"cluster", verdict::bad,
+                found +
+                    "; it does not tell how many servers a shard has, so that no majority of "
+                    "them can acknowledge a lock",
+                "give a number of replicas, as replica_acks=1 in the URL"};
+    }
+    if (part.members > 0 && dispensable(part.members, acks) == 0) {
+        return {"cluster", verdict::warning,
+                found + ": when one of the " + std::to_string(part.members) +
+                    " servers fails, its locks stop until that is back",
+                "give it another replica: redis-cli --cluster add-node ... --cluster-slave"};
+    }
+    return {"cluster", verdict::good, found};
+}
+
 finding independence(const server_report& report) {
     if (report.one_with.empty()) return {"independent", verdict::good, "of the others"};
     return {"independent", verdict::bad,
@@ -333,10 +376,11 @@ std::vector<finding> diagnose(const server_report& report, const options& settin
     if (!report.unsupported.empty()) return findings;
     look(persistence, eviction, rights, trial, tracking);
     findings.push_back(settings.urls.size() > 1 ? independence(report) : queue(report));
+    if (report.shard) look(shard);
     if (report.clock_difference) findings.push_back(clock_of(report));
     if (report.quarantine || (report.enlisted && guarded(settings))) look(restart);
     if (report.max_ttl) look(agreement);
-    if (report.group) add(diagnose_replicas(*report.group));
+    if (report.group) add(diagnose_replicas(report, settings));
     return findings;
 }
 

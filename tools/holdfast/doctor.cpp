@@ -57,8 +57,7 @@ int doctor(arguments given) {
         "Exit codes: 0 fit (warnings included), 78 a server or setting that can lose locks, 69 a "
         "server is unreachable or grants no lock now, 77 it refuses us, or its certificate is not "
         "trusted, 76 it is not a Redis. "
-        "Redis 6.0.6 or later, or Valkey, is needed, alone or behind Sentinel; Cluster is not "
-        "supported yet.");
+        "Redis 6.0.6 or later, or Valkey, is needed, alone, behind Sentinel or as a Cluster.");
     line.example("holdfast doctor --url redis://db1:6379", "Before the first lock on it");
     line.parse(given);
 

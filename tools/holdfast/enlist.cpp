@@ -70,7 +70,8 @@ void refuse_while_held(client& through) {
                   "the same)");
 }
 
-int report(const client& through, const std::vector<std::string>& names, const quarantines& found) {
+int report(client& through, const quarantines& found) {
+    const auto names = server_names(through);
     for (std::size_t n = 0; n < found.size(); ++n) {
         const auto left = found[n];
         print(printable(names[n]) + (left.count() == 0
@@ -115,12 +116,11 @@ int enlist(arguments given) {
     }
 
     client through(server.settings());
-    const auto names = server_names(through);
-    if (!fresh || yes) return report(through, names, holdfast::enlist(through, fresh));
-    if (all_vote(through)) return report(through, names, quarantines(names.size()));
+    if (!fresh || yes) return report(through, holdfast::enlist(through, fresh));
+    if (all_vote(through)) return report(through, quarantines(server_names(through).size()));
     const auto seen = lives_of(through);
     refuse_while_held(through);
-    return report(through, names, vouch_for(through, seen));
+    return report(through, vouch_for(through, seen));
 }
 
 }  // namespace holdfast::tool

@@ -18,6 +18,7 @@ int exit_code_of(const std::error_code& error) {
         case errc::invalid_option:
         case errc::invalid_key: return exit_code::usage;
         case errc::other_max_ttl:
+        case errc::other_limit:
         case errc::unsafe_server: return exit_code::configuration;
         case errc::lost: return exit_code::lost;
         case errc::not_held: return exit_code::not_acquired;

@@ -1,6 +1,7 @@
 #include "group_diagnosis.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "holdfast/duration.hpp"
@@ -12,6 +13,7 @@ using namespace std::chrono_literals;
 
 // Replicas confirm once a second.
 constexpr auto long_lag = 2s;
+constexpr auto clocks_apart = 1s;
 
 std::string counted(std::size_t number, const std::string& what) {
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
@@ -82,12 +84,26 @@ void look_at_count(const group_report& group, std::vector<finding>& into) {
     }
 }
 
+// Who does not know all replicas names a smaller group, and asks for fewer acknowledgements.
+void look_at_knowledge(const group_report& group, std::vector<finding>& into) {
+    for (const auto& each : group.sentinels) {
+        if (!each.error.empty() || each.replicas + 1 == group.members) continue;
+        into.push_back({"sentinels", verdict::warning,
+                        each.node + " knows " + counted(each.replicas, "replica") + " of " +
+                            std::to_string(group.members - 1),
+                        "wait for ten seconds; if it stays so, SENTINEL RESET " +
+                            group.master_name + " at those who know too many or too few"});
+    }
+}
+
+std::size_t online_in(const group_report& group) {
+    return static_cast<std::size_t>(std::count_if(group.replicas.begin(), group.replicas.end(),
+                                                  [](const auto& each) { return each.online; }));
+}
+
 void look_at_replicas(const group_report& group, std::vector<finding>& into) {
-    const auto* const said = first_answer(group);
-    const auto known = said == nullptr ? group.replicas.size() : said->replicas;
-    const auto online =
-        static_cast<std::size_t>(std::count_if(group.replicas.begin(), group.replicas.end(),
-                                               [](const auto& each) { return each.online; }));
+    const auto known = group.members - 1;
+    const auto online = online_in(group);
     if (known == 0) {
         into.push_back({"replicas", verdict::warning,
                         "none: nobody can take the place of this master", "add a replica or two"});
@@ -108,8 +124,87 @@ void look_at_replicas(const group_report& group, std::vector<finding>& into) {
     }
 }
 
+/// What would be wrong with it as a master.
+void look_at_each_replica(const server_report& master, const options& settings,
+                          std::vector<finding>& into) {
+    const auto warn = [&](const std::string& found, const std::string& fix) {
+        into.push_back({"replica", verdict::warning, found, fix});
+    };
+    for (const auto& each : master.group->replicas) {
+        if (!each.error.empty()) {
+            warn(each.node + " cannot be asked: " + each.error,
+                 "clients have to reach it, with the same user, when it is promoted");
+            continue;
+        }
+        const bool evicts = !each.eviction_policy.empty() && each.eviction_policy != "noeviction";
+        if (evicts && !settings.allow_eviction) {
+            warn(each.node + " has maxmemory-policy " + each.eviction_policy +
+                     ": once it is promoted it grants no locks",
+                 "redis-cli config set maxmemory-policy noeviction, there, and in its file");
+        }
+        if (!each.clock_difference || !master.clock_difference) continue;
+        const auto apart = *each.clock_difference - *master.clock_difference;
+        if (std::chrono::abs(apart) < clocks_apart) continue;
+        warn(each.node + ": its clock is " + format_duration(std::chrono::abs(apart)) +
+                 (apart.count() > 0 ? " ahead of" : " behind") + " its master's",
+             "synchronise their clocks (NTP): tokens and quarantines are counted by them");
+    }
+}
+
+bool is_majority(const group_report& group) { return group.acks >= group.members / 2; }
+
+void look_at_acknowledgement(const group_report& group, std::vector<finding>& into) {
+    const auto add = [&](verdict value, const std::string& found, const std::string& fix = "") {
+        into.push_back({"acknowledged", value, found, fix, exit_code::unavailable});
+    };
+    const auto wanted =
+        "by " + counted(group.acks, "replica") + " of " + std::to_string(group.members - 1);
+    const auto online = online_in(group);
+    if (group.acks > online) {
+        add(verdict::bad,
+            wanted + ", and " + std::to_string(online) + " online: no lock is granted",
+            "bring replicas back");
+    } else if (!is_majority(group)) {
+        add(verdict::warning,
+            (group.acks == 0 ? "by no replica" : wanted) +
+                ": a fail-over may give a lock to two holders, with tokens in no order",
+            "replica_acks=majority in the URL, for every client");
+    } else if (group.members == 2) {
+        add(verdict::warning, wanted + ": a majority of two is two, any failure stops all locks",
+            "add a replica");
+    } else {
+        add(verdict::good, group.acks == 0 ? "there is nobody to know of a lock" : wanted);
+    }
+}
+
+void look_at_size(const group_report& group, std::vector<finding>& into) {
+    if (!group.agreed_on || *group.agreed_on == group.members) return;
+    const auto found = "its clients agreed on " + counted(*group.agreed_on, "server") +
+                       ", and there are " + std::to_string(group.members);
+    const std::string note = "holdfast enlist --fresh, while nobody holds a lock";
+    if (*group.agreed_on < group.members) {
+        into.push_back({"group", verdict::warning,
+                        found + ": " + counted(group.acks, "replica") + " must acknowledge", note});
+    } else {
+        into.push_back({"group", verdict::bad, found + ": it is asked for no votes",
+                        "bring the replicas back; or, if they are gone for good, " + note,
+                        exit_code::unavailable});
+    }
+}
+
 void look_at_writes(const group_report& group, std::vector<finding>& into) {
-    if (!group.min_replicas_to_write) {
+    const bool counts = group.acks > 0 && is_majority(group);
+    if (counts && group.min_replicas_to_write.value_or(0) > group.acks) {
+        into.push_back({"cut off", verdict::warning,
+                        "it refuses writes without " +
+                            counted(*group.min_replicas_to_write, "replica") +
+                            " in touch, and for a lock " + std::to_string(group.acks) + " would do",
+                        "redis-cli config set min-replicas-to-write " + std::to_string(group.acks) +
+                            ", on every server"});
+    } else if (counts) {
+        into.push_back({"cut off", verdict::good,
+                        "what a master grants without its replicas counts for nobody"});
+    } else if (!group.min_replicas_to_write) {
         into.push_back(
             {"cut off", verdict::warning, "min-replicas-to-write not known", "allow CONFIG GET"});
     } else if (*group.min_replicas_to_write == 0) {
@@ -134,9 +229,14 @@ std::vector<finding> diagnose_sentinels(const group_report& group) {
     return findings;
 }
 
-std::vector<finding> diagnose_replicas(const group_report& group) {
+std::vector<finding> diagnose_replicas(const server_report& master, const options& settings) {
     std::vector<finding> findings;
+    const auto& group = *master.group;
+    look_at_knowledge(group, findings);
     look_at_replicas(group, findings);
+    look_at_each_replica(master, settings, findings);
+    look_at_acknowledgement(group, findings);
+    look_at_size(group, findings);
     look_at_writes(group, findings);
     return findings;
 }

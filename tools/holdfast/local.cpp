@@ -29,7 +29,9 @@ void say_what_ends(const local_server& server) {
     try {
         if (!server.running()) return;
         client through(server.url());
-        list(through, "*", [&](const lock_status& status) { held.push_back(status); });
+        list(through, "*", [&](const lock_status& status) {
+            if (status.held_by) held.push_back(status);
+        });
     } catch (const std::exception&) {
         return;
     }

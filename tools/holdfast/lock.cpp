@@ -70,12 +70,12 @@ int take(const lock_options& options) {
     signal_queue signals;
     client through(settings);
     const bool talk = ::isatty(STDERR_FILENO) != 0;
-    wait_result waited = wait_for_lock(through, {options.key, lock_kind::exclusive, how},
+    wait_result waited = wait_for_lock(through, {{options.key}, lock_kind::exclusive, how},
                                        options.wait, signals, talk);
     if (waited.interrupted_by != 0) return exit_code::signal_base + waited.interrupted_by;
     if (!waited.held) {
-        refuse_quarantine(through, options.key, waited);
-        if (talk) say_who_has_it(options.key, waited);
+        refuse_quarantine(through, {options.key}, waited);
+        if (talk) say_who_has_it({options.key}, waited);
         return exit_code::not_acquired;
     }
     // Should nobody be there to read the token, the exception releases the lock on its way out.

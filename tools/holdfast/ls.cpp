@@ -12,7 +12,21 @@
 namespace holdfast::tool {
 namespace {
 
+std::vector<std::string> row_of_latch(const lock_status& status) {
+    const auto& left = status.latch->remaining;
+    return {unambiguous(status.key),
+            "-",
+            "-",
+            left ? in_words(*left) : "for ever",
+            "(latch: " + latch_in_words(*status.latch) + ")",
+            "-",
+            "-",
+            "-",
+            "0"};
+}
+
 std::vector<std::string> row_of(const lock_status& status) {
+    if (status.latch) return row_of_latch(status);
     const holder who = status.held_by.value_or(holder{});
     const std::string for_ever = status.ttl_known ? "for ever" : "not known";
     const std::string left = who.remaining ? in_words(*who.remaining) : for_ever;
@@ -21,18 +35,23 @@ std::vector<std::string> row_of(const lock_status& status) {
     const std::string key = unambiguous(status.key);
     const std::string some = status.reading ? std::to_string(*status.reading) : "?";
     const std::string readers = who.reads ? some : "-";
-    if (who.foreign()) return {key, "?", "?", left, "(another library)", readers, votes, waiting};
+    const std::string permits = status.limit ? permits_in_words(status) : "-";
+    if (who.foreign()) {
+        return {key, "?", "?", left, "(another library)", readers, permits, votes, waiting};
+    }
     return {key,
             printable(who.user + "@" + who.host),
             std::to_string(who.pid),
             left,
             printable(who.label),
             readers,
+            permits,
             votes,
             waiting};
 }
 
-bool is_read(const std::vector<std::string>& row) { return row[row.size() - 3] != "-"; }
+bool is_read(const std::vector<std::string>& row) { return row[row.size() - 4] != "-"; }
+bool is_semaphore(const std::vector<std::string>& row) { return row[row.size() - 3] != "-"; }
 bool is_waited_for(const std::vector<std::string>& row) { return row.back() != "0"; }
 
 void remove_column(std::vector<std::vector<std::string>>& rows, std::ptrdiff_t from_the_end) {
@@ -41,16 +60,18 @@ void remove_column(std::vector<std::vector<std::string>>& rows, std::ptrdiff_t f
 
 /// Sorted and aligned needs them all; a person reads as many. How many wait stands behind all else,
 /// and only where somebody does, or where that is not known; how many servers have it, in a quorum;
-/// how many read, where any lock is read.
+/// how many read, where any lock is read; how many permits are taken, where any is a semaphore.
 void print_for_people(client& through, const std::string& pattern) {
     std::vector<std::vector<std::string>> rows;
     list(through, pattern, [&](const lock_status& status) { rows.push_back(row_of(status)); });
     std::sort(rows.begin(), rows.end());
     const bool waited_for = std::any_of(rows.begin(), rows.end(), is_waited_for);
     const bool read = std::any_of(rows.begin(), rows.end(), is_read);
-    rows.insert(rows.begin(),
-                {"KEY", "HOLDER", "PROCESS", "LEASE", "LABEL", "READERS", "VOTES", "WAITING"});
-    if (!read) remove_column(rows, 3);
+    const bool permits = std::any_of(rows.begin(), rows.end(), is_semaphore);
+    rows.insert(rows.begin(), {"KEY", "HOLDER", "PROCESS", "LEASE", "LABEL", "READERS", "PERMITS",
+                               "VOTES", "WAITING"});
+    if (!read) remove_column(rows, 4);
+    if (!permits) remove_column(rows, 3);
     if (through.settings().urls.size() == 1) remove_column(rows, 2);
     if (!waited_for) remove_column(rows, 1);
     print(aligned(rows));

@@ -14,13 +14,15 @@
 namespace holdfast::tool {
 
 std::span<const command> commands() {
-    static constexpr std::array<command, 12> all{{
+    static constexpr std::array<command, 14> all{{
         {"run", "Run a command while holding a lock", run},
         {"lock", "Take a lock and print its owner token, for scripts", lock},
         {"renew", "Let a lock taken with 'lock' live longer", renew},
         {"unlock", "Release a lock taken with 'lock'", unlock},
+        {"elect", "Run a command while leading, or watch who leads", elect},
         {"status", "Say who holds a lock, and who waits for it", status},
         {"ls", "List the locks that Holdfast took", ls},
+        {"limit", "Change how many permits a semaphore has", limit},
         {"doctor", "Check whether a server is fit to keep locks", doctor},
         {"enlist", "Let servers that restarted, or are new, vote again", enlist},
         {"local", "Start, stop or look at this machine's own server", local},
@@ -57,8 +59,6 @@ std::string overview() {
 }
 
 failure no_such_command(std::string_view name) {
-    if (name == "elect")
-        return {exit_code::usage, "there are no elections yet: no command 'elect'"};
     std::vector<std::string> names{"help"};
     for (const command& each : commands()) names.emplace_back(each.name);
     const std::string meant = closest(name, names);

@@ -36,8 +36,13 @@ supervision supervision_of(const run_options& options) {
 }
 
 std::vector<std::string> environment_of(const run_options& options, const lease& held) {
-    return {"HOLDFAST_HELD=1", "HOLDFAST_KEY=" + options.key,
-            "HOLDFAST_TOKEN=" + std::to_string(held.token()), "HOLDFAST_OWNER=" + held.owner()};
+    std::string keys = options.key;
+    for (const auto& key : options.other_keys) (keys += '\n') += key;
+    std::vector<std::string> all{"HOLDFAST_HELD=1", "HOLDFAST_KEY=" + keys,
+                                 "HOLDFAST_TOKEN=" + std::to_string(held.token()),
+                                 "HOLDFAST_OWNER=" + held.owner()};
+    if (options.permits) all.push_back("HOLDFAST_SLOT=" + std::to_string(held.slot()));
+    return all;
 }
 
 holdfast::options settings_of(const run_options& options) {
@@ -64,13 +69,11 @@ class locked_run {
     int perform(const holdfast::options& settings) {
         client through(settings);
         const bool talk = talks(options_);
-        wait_result waited =
-            wait_for_lock(through, {options_.key, options_.kind(), options_.lease()}, options_.wait,
-                          signals_, talk);
+        wait_result waited = wait_for_lock(through, options_.wish(), options_.wait, signals_, talk);
         report_.waited = waited.waited;
         if (waited.interrupted_by != 0) return interrupted(waited.interrupted_by);
         if (!waited.held) {
-            refuse_quarantine(through, options_.key, waited);
+            refuse_quarantine(through, options_.keys(), waited);
             return not_acquired(waited, talk);
         }
         return with_lock(through, *waited.held);
@@ -81,7 +84,7 @@ class locked_run {
 
   private:
     void say_if_verbose(const std::string& what) const {
-        if (options_.verbose) say("'" + printable(options_.key) + "': " + what);
+        if (options_.verbose) say(options_.name() + ": " + what);
     }
 
     int interrupted(int signal) {
@@ -92,7 +95,7 @@ class locked_run {
 
     int not_acquired(const wait_result& waited, bool talk) {
         report_.outcome = "not_acquired";
-        if (talk) say_who_has_it(options_.key, waited);
+        if (talk) say_who_has_it(options_.keys(), waited);
         return options_.conflict_exit_code.value_or(exit_code::not_acquired);
     }
 
@@ -135,8 +138,7 @@ class locked_run {
     int too_late(client& through, lease& held) {
         tell_of_end(through, release(held));
         report_.outcome = "lost";
-        say("the lock '" + printable(options_.key) +
-            "' was lost before the command was started, so it was not run");
+        say(options_.named() + " was lost before the command was started, so it was not run");
         return exit_code::lost;
     }
 
@@ -157,8 +159,7 @@ class locked_run {
         const std::string why = known_gone || is_gone(held, found)
                                     ? taken_in_words(through)
                                     : unconfirmed_in_words(through, found, suspended);
-        say("the lock '" + printable(options_.key) +
-            "' could not be kept; the command was stopped: " + why);
+        say(options_.named() + " could not be kept; the command was stopped: " + why);
         return exit_code::lost;
     }
 
@@ -174,9 +175,12 @@ class locked_run {
 
     [[nodiscard]] std::string taken_in_words(client& through) const {
         try {
-            const lock_status now = inspect(through, options_.key);
-            if (now.held_by) {
-                return "somebody removed or took it; it is held by " +
+            for (const auto& key : options_.keys()) {
+                const lock_status now = inspect(through, key);
+                if (!now.held_by) continue;
+                const bool only = options_.other_keys.empty();
+                return "somebody removed or took it; " +
+                       (only ? "it" : "'" + printable(key) + "'") + " is held by " +
                        holder_in_words(*now.held_by) + " now";
             }
         } catch (const std::system_error&) {
@@ -189,12 +193,15 @@ class locked_run {
     [[nodiscard]] std::string forced_in_words(client& through) const {
         std::string unknown = "somebody removed it, or the server forgot it";
         try {
-            const auto last = last_forced(through, options_.key);
             const auto held_since =
                 std::chrono::system_clock::now() - (clock::now() - acquired_at_);
-            // The server's clock is another, and counts in seconds.
-            if (!last || last->at + 2s < held_since) return unknown;
-            return printable(last->by) + " took it away by force: " + printable(last->reason);
+            for (const auto& key : options_.keys()) {
+                const auto last = last_forced(through, key);
+                // The server's clock is another, and counts in seconds.
+                if (!last || last->at + 2s < held_since) continue;
+                return printable(last->by) + " took it away by force: " + printable(last->reason);
+            }
+            return unknown;
         } catch (const std::system_error&) {
             return unknown;
         }
@@ -233,7 +240,7 @@ class locked_run {
         tell_of_end(through, found, leave);
         if (found != release_result::already_lost) return *report_.child_exit;
         if (early) {
-            say("the lock '" + printable(options_.key) + "' was lost after the command had ended");
+            say(options_.named() + " was lost after the command had ended");
             return *report_.child_exit;
         }
         return gone_before_the_end(through, held, found);
@@ -242,9 +249,8 @@ class locked_run {
     int gone_before_the_end(client& through, const lease& held, release_result found) {
         report_.outcome = "lost";
         const std::string why = is_gone(held, found) ? ": " + taken_in_words(through) : "";
-        say("the lock '" + printable(options_.key) +
-            "' was gone before the command had ended with " + std::to_string(*report_.child_exit) +
-            why);
+        say(options_.named() + " was gone before the command had ended with " +
+            std::to_string(*report_.child_exit) + why);
         return exit_code::lost;
     }
 
@@ -252,9 +258,8 @@ class locked_run {
         say_if_verbose(end_in_words(found, left_behind) + ", held for " + in_words(report_.held) +
                        ", renewed " + std::to_string(through.statistics().renewed) + " times");
         if (found != release_result::unknown || left_behind) return;
-        say("the release of '" + printable(options_.key) + "' was not confirmed" +
-            why_unconfirmed_ + "; the lock ends by itself within " +
-            format_duration(options_.lease_ttl()));
+        say("the release of " + options_.name() + " was not confirmed" + why_unconfirmed_ +
+            "; the lock ends by itself within " + format_duration(options_.lease_ttl()));
     }
 
     static std::string end_in_words(release_result found, bool left_behind) {
@@ -286,11 +291,14 @@ class locked_run {
         held.detach();
         const auto left = std::chrono::ceil<milliseconds>(until - clock::now());
         try {
-            const bool stays = linger(through, options_.key, held.owner(), std::max(left, 1ms));
+            bool stays = true;
+            for (const auto& key : options_.keys()) {
+                stays = linger(through, key, held.owner(), std::max(left, 1ms)) && stays;
+            }
             return stays ? release_result::released : release_result::already_lost;
         } catch (const std::system_error& error) {
-            say("the lock '" + printable(options_.key) +
-                "' could not be left for --at-least; it ends with its ttl: " + in_our_words(error));
+            say(options_.named() +
+                " could not be left for --at-least; it ends with its ttl: " + in_our_words(error));
             return release_result::unknown;
         }
     }
@@ -307,7 +315,7 @@ class locked_run {
         const auto found = release(held);
         if (found != release_result::unknown) return found;
         try {
-            (void)unlock(through, options_.key, owner);
+            for (const auto& key : options_.keys()) (void)unlock(through, key, owner);
             return release_result::released;
         } catch (const std::system_error& error) {
             why_unconfirmed_ = ": " + in_our_words(error);
@@ -326,8 +334,9 @@ class locked_run {
 
 }  // namespace
 
-int run(arguments given) {
-    const run_options options = parse_run(given);
+int run(arguments given) { return run_locked(parse_run(given)); }
+
+int run_locked(const run_options& options) {
     int code = exit_code::done;
     bool interrupted = false;
     {

@@ -61,6 +61,25 @@ void add_readers(rows_of_text& rows, const lock_status& status) {
     if (!status.no_readers.empty()) add("who is not known: " + printable(status.no_readers));
 }
 
+void add_permits(rows_of_text& rows, const lock_status& status) {
+    if (!status.limit) return;
+    rows.push_back({"permits", permits_in_words(status) + " taken"});
+    if (!status.permits) {
+        rows.push_back({"", "who has them is not known, as this user may not ask"});
+        return;
+    }
+    constexpr std::size_t enough = 20;
+    const auto shown = std::min(status.permits->size(), enough);
+    for (std::size_t n = 0; n < shown; ++n) {
+        const auto& each = (*status.permits)[n];
+        rows.push_back(
+            {"", "slot " + std::to_string(each.slot) + ": " + reader_in_words({each.who})});
+    }
+    if (status.taken.value_or(0) > shown) {
+        rows.push_back({"", "and " + std::to_string(*status.taken - shown) + " more"});
+    }
+}
+
 /// Whom no majority has it for is no holder: a grant that came too late, or one that is on its way.
 void add_holder(rows_of_text& rows, const lock_status& status) {
     if (!status.held_by) return;
@@ -71,17 +90,24 @@ void add_holder(rows_of_text& rows, const lock_status& status) {
             {"no majority", votes_in_words(status) + have + who + ", " + lease_in_words(status)});
         return;
     }
-    rows.push_back({status.held_by->reads ? "held by" : "holder", who});
+    if (status.limit) return;
+    const char* const heading = status.held_by->leads ? "leader" : "holder";
+    rows.push_back({status.held_by->reads ? "held by" : heading, who});
+    if (status.leader && !status.leader->value.empty()) {
+        rows.push_back({"value", printable(status.leader->value)});
+    }
     if (status.held_by->reads) add_readers(rows, status);
     const auto& left = status.held_by->remaining;
     const std::string endless = status.ttl_known ? "never ends by itself" : "not known";
     rows.push_back({"lease", left ? "runs another " + in_words(*left) : endless});
 }
 
+bool is_election(const lock_status& status) { return status.held_by && status.held_by->leads; }
+
 /// In order of their turn. Many are for programs to read, which have --json.
 void add_waiters(rows_of_text& rows, const lock_status& status) {
     constexpr std::size_t enough = 20;
-    const char* heading = "waiting";
+    const char* heading = is_election(status) ? "candidates" : "waiting";
     const auto add = [&](std::string text) {
         rows.push_back({std::exchange(heading, ""), std::move(text)});
     };
@@ -108,19 +134,31 @@ std::string forced_in_words(const forced_release& last) {
                      last.reason);
 }
 
+std::string latch_for_people(const lock_status& status) {
+    const auto& left = status.latch->remaining;
+    return aligned({{"key", unambiguous(status.key)},
+                    {"kind", "latch"},
+                    {"state", latch_in_words(*status.latch)},
+                    {"lives", left ? "another " + in_words(*left) : "for ever"}});
+}
+
 std::string status_for_people(const lock_status& status, const std::optional<forced_release>& last,
                               bool coloured) {
+    if (status.latch) return latch_for_people(status);
     rows_of_text rows;
     rows.push_back({"key", unambiguous(status.key)});
     rows.push_back({"state", state_in_words(status, coloured)});
+    if (is_election(status)) rows.push_back({"kind", "election"});
     add_holder(rows, status);
+    add_permits(rows, status);
     add_waiters(rows, status);
     if (status.quarantine) {
         rows.push_back({"nobody can take it", quarantine_in_words(*status.quarantine)});
     }
     if (status.token != 0) {
         const bool held = state_of(status) == lock_state::held;
-        rows.push_back({held ? "token" : "last token", std::to_string(status.token)});
+        const char* const current = is_election(status) ? "term" : "token";
+        rows.push_back({held ? current : "last token", std::to_string(status.token)});
     }
     if (!status.no_token.empty()) {
         rows.push_back(

@@ -14,15 +14,13 @@ struct entry {
     equivalent ours;
 };
 
-constexpr std::array<entry, 22> known_elsewhere{{
+constexpr auto known_elsewhere = std::to_array<entry>({
     {"--timeout", {"--wait", "it is -w, --wait here"}},
     {"--nb", {"--nonblock", "it is -n, --nonblock here"}},
     {"--no-wait", {"--nonblock", "it is -n, --nonblock here"}},
     {"--nowait", {"--nonblock", "it is -n, --nonblock here"}},
     {"--non-blocking", {"--nonblock", "it is -n, --nonblock here"}},
     {"-e", {"--exclusive", "it is -x, --exclusive here"}},
-    {"--permits", {"", "there are no locks with several permits yet"}},
-    {"-k", {"", "there are no locks of several keys yet"}},
     {"-u", {"", "see 'holdfast unlock'"}},
     {"--unlock", {"", "see 'holdfast unlock'"}},
     {"-o", {"", "it is not needed: the command inherits nothing of the lock"}},
@@ -36,7 +34,7 @@ constexpr std::array<entry, 22> known_elsewhere{{
     {"-a", {"--password-file", "it is --password-file, or REDISCLI_AUTH, here"}},
     {"--pass", {"--password-file", "it is --password-file, or REDISCLI_AUTH, here"}},
     {"--password", {"--password-file", "it is --password-file, or REDISCLI_AUTH, here"}},
-}};
+});
 
 /// How many letters must be added, left out, replaced or swapped with the next.
 std::size_t distance(std::string_view from, std::string_view to) {

@@ -1,5 +1,8 @@
 #include <syslog.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "commands.hpp"
 #include "confirmation.hpp"
 #include "connection.hpp"
@@ -8,6 +11,7 @@
 #include "failure.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/operate.hpp"
+#include "holdfast/semaphore.hpp"
 #include "message.hpp"
 #include "not_ours.hpp"
 
@@ -20,6 +24,7 @@ struct unlock_options {
     bool force = false;
     std::string reason;
     bool yes = false;
+    std::optional<int> slot;
     std::string key;
 };
 
@@ -32,6 +37,7 @@ void check(const unlock_options& options) {
     if (options.force && options.reason.empty()) refuse("--force needs a --reason");
     if (!options.force && !options.reason.empty()) refuse("--reason belongs to --force");
     if (!options.force && options.yes) refuse("--yes belongs to --force");
+    if (!options.force && options.slot) refuse("--slot belongs to --force");
     if (options.force && !options.yes && !can_ask()) {
         refuse("--force needs --yes where there is no terminal to ask");
     }
@@ -49,6 +55,8 @@ unlock_options parse(arguments given) {
     line.text("--reason", "TEXT", options.reason, "Why, for 'status' and the system's log");
     line.flag("--yes", options.yes,
               "With --force: do not ask. Needed where there is no terminal to ask at");
+    line.integer("--slot", "N", options.slot, 0, static_cast<int>(max_permits) - 1,
+                 "With --force, of a semaphore: whose permit, as 'status' shows it");
     line.excludes("--owner", "--force");
     options.server.declare(line);
     line.positional("KEY", options.key, true);
@@ -58,6 +66,8 @@ unlock_options parse(arguments given) {
     line.example("holdfast unlock --owner \"$owner\" deploy", "Give it back");
     line.example("holdfast unlock --force --reason 'web3 is gone for good' deploy",
                  "Take it from a machine that will not give it back");
+    line.example("holdfast unlock --force --slot 2 --reason 'web3 is gone for good' encoder",
+                 "Take a permit of a semaphore");
     line.parse(given);
     check(options);
     return options;
@@ -80,6 +90,27 @@ void require_whole(const holder& who) {
                   "what is there is longer than the owner of any lock; it was left alone");
 }
 
+/// Of a semaphore one permit is taken away, and it must be clear which.
+const holder& chosen(const lock_status& status, const unlock_options& options) {
+    if (!status.limit && options.slot) {
+        throw failure(exit_code::usage, "'" + printable(options.key) +
+                                            "' is no semaphore: --slot means nothing there");
+    }
+    if (!status.permits) return *status.held_by;
+    if (!options.slot && status.permits->size() == 1) return status.permits->front().who;
+    const auto& all = *status.permits;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) {
+        return options.slot && each.slot == static_cast<std::uint32_t>(*options.slot);
+    });
+    if (found != all.end()) return found->who;
+    const std::string which = options.slot
+                                  ? "nobody has slot " + std::to_string(*options.slot)
+                                  : std::to_string(all.size()) + " permits are taken: give --slot";
+    throw failure(
+        options.slot ? exit_code::not_acquired : exit_code::usage,
+        "'" + printable(options.key) + "': " + which + "; 'holdfast status' shows who has which");
+}
+
 release_result take_away(client& through, const unlock_options& options, const holder& who) {
     try {
         return force_unlock(through, options.key, who.owner, options.reason);
@@ -97,9 +128,10 @@ int force(client& through, const unlock_options& options) {
         say(name + " is held by nobody");
         return exit_code::not_acquired;
     }
-    const holder& who = *status.held_by;
+    const holder& who = chosen(status, options);
     require_whole(who);
-    say(name + " is held by " + holder_in_words(who) + "; " + lease_in_words(status));
+    say(name + " is held by " + holder_in_words(who) + "; " +
+        (status.limit ? lease_in_words(who) : lease_in_words(status)));
     if (!options.yes && !confirmed("Release it? Its holder may be at work.")) {
         say("nothing was done");
         return exit_code::not_acquired;

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,9 +14,11 @@
 #include "describe.hpp"
 #include "exit_code.hpp"
 #include "failure.hpp"
+#include "holdfast/election.hpp"
 #include "holdfast/error.hpp"
-#include "holdfast/mutex.hpp"
+#include "holdfast/multi_mutex.hpp"
 #include "holdfast/operate.hpp"
+#include "holdfast/semaphore.hpp"
 #include "holdfast/shared_mutex.hpp"
 #include "message.hpp"
 
@@ -32,20 +35,28 @@ class any_lock {
   public:
     any_lock(client& through, const lock_request& what) {
         if (what.kind == lock_kind::shared) {
-            shared_.emplace(through, what.key, what.how);
+            shared_.emplace(through, what.keys.front(), what.how);
+        } else if (what.kind == lock_kind::permit) {
+            semaphore_.emplace(through, what.keys.front(), what.permits, what.how);
+        } else if (what.kind == lock_kind::election) {
+            election_.emplace(through, what.keys.front(), what.value, what.how);
         } else {
-            exclusive_.emplace(through, what.key, what.how);
+            exclusive_.emplace(through, what.keys, what.how);
         }
     }
 
     detail::lockable& get() {
         if (shared_) return *shared_;
+        if (semaphore_) return *semaphore_;
+        if (election_) return *election_;
         return *exclusive_;
     }
 
   private:
-    std::optional<mutex> exclusive_;
+    std::optional<multi_mutex> exclusive_;
     std::optional<shared_mutex::reading> shared_;
+    std::optional<semaphore> semaphore_;
+    std::optional<election> election_;
 };
 
 acquisition acquire_as_asked(detail::lockable& lock, const wait_options& wait,
@@ -123,38 +134,58 @@ std::string place_in_words(const lock_status& status) {
 
 /// `held by anna@web1, process 4711 for at least 1s; its lease runs another 12s; 3rd in line`
 std::string wait_in_words(const lock_status& status, std::chrono::nanoseconds watched) {
+    if (status.limit) {
+        return permits_in_words(status) + " permits are taken" + place_in_words(status);
+    }
     if (!status.held_by) return "nobody holds it at the moment" + place_in_words(status);
     return "held by " + holder_in_words(*status.held_by) + " for at least " + in_words(watched) +
            "; " + lease_in_words(status) + place_in_words(status);
 }
 
+/// Whether a key is kept for this process until it has the others, too.
+bool is_kept_for_us(const lock_status& status) {
+    const auto& by = status.held_by;
+    return by && by->several && by->pid == static_cast<std::uint64_t>(::getpid());
+}
+
+/// The first of them that somebody else has, or stands in line for; the last, if nobody does.
+lock_status look_at(client& through, const std::vector<std::string>& keys) {
+    lock_status status;
+    for (const auto& key : keys) {
+        status = inspect(through, key);
+        if (status.held_by && !is_kept_for_us(status)) break;
+    }
+    return status;
+}
+
 // An answer to "who?" is a courtesy: when the servers do not give it, the attempt itself will say
 // what is wrong with them.
-void say_who_holds(client& through, const std::string& key, std::chrono::nanoseconds watched,
-                   bool talks) {
+void say_who_holds(client& through, const std::vector<std::string>& keys,
+                   std::chrono::nanoseconds watched, bool talks) {
     const char* const variable = std::getenv("HOLDFAST_OWNER");
     const std::string_view outer = variable == nullptr ? "" : variable;
     if (!talks && outer.empty()) return;
     try {
-        const lock_status status = inspect(through, key);
+        const lock_status status = look_at(through, keys);
         if (!status.held_by && !own_place(status)) return;
+        const std::string waiting = "waiting for '" + printable(status.key) + "'";
         if (!outer.empty() && status.held_by && status.held_by->owner == outer) {
-            say("waiting for '" + printable(key) +
-                "', which the 'holdfast run' around this one holds until its command has ended: if "
+            say(waiting +
+                ", which the 'holdfast run' around this one holds until its command has ended: if "
                 "that waits for this one, neither ends");
             return;
         }
         if (!talks) return;
-        say("waiting for '" + printable(key) + "': " + wait_in_words(status, watched));
+        say(waiting + ": " + wait_in_words(status, watched));
     } catch (const std::system_error&) {
         return;
     }
 }
 
 /// Nobody holds the lock, so nobody would let go of it: true if that was said.
-bool say_quarantine(client& through, const std::string& key) {
+bool say_quarantine(client& through, const std::vector<std::string>& keys) {
     const auto left = quarantine(through);
-    if (left) say("waiting for '" + printable(key) + "': " + quarantine_in_words(*left));
+    if (left) say("waiting for " + names_in_words(keys) + ": " + quarantine_in_words(*left));
     return left.has_value();
 }
 
@@ -165,7 +196,7 @@ class patient_attempt {
                     signal_queue& signals, bool talk)
         : through_(through),
           what_(what),
-          key_(what.key),
+          keys_(what.keys),
           wait_(wait),
           signals_(signals),
           start_(clock::now()),
@@ -179,7 +210,10 @@ class patient_attempt {
                 result = attempt_once();
             } catch (const std::system_error& error) {
                 if (error.code() != errc::wrong_type) throw;
-                result.held_by = inspect(through_, key_).held_by;
+                if (what_.kind == lock_kind::permit) throw;
+                const lock_status found = look_at(through_, keys_);
+                if (found.limit) refuse_semaphore(found);
+                result.held_by = found.held_by;
                 // It is gone by now; or it was not the key, but its counter.
                 if (!result.held_by && std::exchange(unexplained_, true)) throw;
                 if (!result.held_by || !wait_for_another_kind(result)) continue;
@@ -214,6 +248,13 @@ class patient_attempt {
         return result;
     }
 
+    [[noreturn]] static void refuse_semaphore(const lock_status& found) {
+        const std::string limit = std::to_string(*found.limit);
+        throw failure(exit_code::protocol, "'" + printable(found.key) + "' is a semaphore of " +
+                                               limit + ": 'run --permits " + limit +
+                                               "' takes one of its permits");
+    }
+
     /// Redisson's lock is a hash, which no attempt can take for a lock: looks at it now and again.
     /// False: another attempt is due.
     bool wait_for_another_kind(wait_result& result) {
@@ -232,8 +273,8 @@ class patient_attempt {
     void talk() {
         if (clock::now() < talk_at_) return;
         talk_at_ = clock::time_point::max();
-        if (say_quarantine(through_, key_)) return;
-        say_who_holds(through_, key_, clock::now() - start_, talks_);
+        if (say_quarantine(through_, keys_)) return;
+        say_who_holds(through_, keys_, clock::now() - start_, talks_);
     }
 
     [[nodiscard]] clock::time_point over_at() const {
@@ -255,7 +296,7 @@ class patient_attempt {
 
     client& through_;
     const lock_request& what_;
-    const std::string& key_;
+    const std::vector<std::string>& keys_;
     const wait_options& wait_;
     signal_queue& signals_;
     clock::time_point start_;
@@ -273,16 +314,17 @@ void wait_options::declare(command_line& line) {
 }
 
 // That of the attempt stands where the connection that told of it has broken since.
-void refuse_quarantine(client& through, const std::string& key, const wait_result& waited) {
+void refuse_quarantine(client& through, const std::vector<std::string>& keys,
+                       const wait_result& waited) {
     auto left = quarantine(through);
     if (!left && waited.held_by && waited.held_by->quarantine) left = waited.held_by->remaining;
     if (!left) return;
     throw failure(exit_code::unavailable,
-                  "'" + printable(key) + "' cannot be had: " + quarantine_in_words(*left));
+                  names_in_words(keys) + " cannot be had: " + quarantine_in_words(*left));
 }
 
-void say_who_has_it(const std::string& key, const wait_result& waited) {
-    std::string message = "'" + printable(key) + "' is held";
+void say_who_has_it(const std::vector<std::string>& keys, const wait_result& waited) {
+    std::string message = (keys.size() > 1 ? "one of " : "") + names_in_words(keys) + " is held";
     if (waited.held_by) {
         message +=
             " by " + holder_in_words(*waited.held_by) + "; " + lease_in_words(*waited.held_by);

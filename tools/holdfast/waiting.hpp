@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "command_line.hpp"
 #include "holdfast/client.hpp"
@@ -21,13 +22,15 @@ struct wait_options {
     void declare(command_line& line);
 };
 
-enum class lock_kind : std::uint8_t { exclusive, shared };
+enum class lock_kind : std::uint8_t { exclusive, shared, permit, election };
 
 /// What to wait for.
 struct lock_request {
-    std::string key;
+    std::vector<std::string> keys;  // several: all of them or none, and exclusive
     lock_kind kind = lock_kind::exclusive;
     acquire_options how{};
+    std::string value{};        // of a candidate
+    std::uint32_t permits = 0;  // how many there are of a semaphore
 };
 
 /// What waiting brought. Neither a lease nor a signal: somebody else holds it.
@@ -40,10 +43,11 @@ struct wait_result {
 
 /// Throws failure with exit code 69 if nobody could have got the lock because the servers are in
 /// quarantine, which is not that somebody else has it. REQUIRES: no lease came of it.
-void refuse_quarantine(client& through, const std::string& key, const wait_result& waited);
+void refuse_quarantine(client& through, const std::vector<std::string>& keys,
+                       const wait_result& waited);
 
 /// One line about who has the lock instead. REQUIRES: no lease came of it.
-void say_who_has_it(const std::string& key, const wait_result& waited);
+void say_who_has_it(const std::vector<std::string>& keys, const wait_result& waited);
 
 /// Waits for the lock in a thread of its own, while this one watches for signals. A signal ends the
 /// wait and leaves nothing behind at the servers: a lease that came at the same time is released.

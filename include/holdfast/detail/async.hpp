@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "holdfast/election.hpp"
+#include "holdfast/latch.hpp"
 #include "holdfast/lease.hpp"
 #include "holdfast/options.hpp"
 
@@ -23,11 +25,18 @@ class pending {
 using acquire_done = std::function<void(std::exception_ptr, acquisition)>;
 using release_done = std::function<void(std::exception_ptr, release_result)>;
 using renew_done = std::function<void(std::exception_ptr)>;
+using wait_done = std::function<void(std::exception_ptr, bool)>;
+using next_done = std::function<void(std::exception_ptr, std::optional<leader>)>;
 
 /// Each calls `done` exactly once, from a thread of the client, or throws and never does.
 std::shared_ptr<pending> start_acquire(lockable& which, const acquire_options& how,
                                        clock::time_point give_up_at, acquire_done done);
 std::shared_ptr<pending> start_release(lease& which, release_done done);
 std::shared_ptr<pending> start_renew(lease& which, std::chrono::milliseconds ttl, renew_done done);
+std::shared_ptr<pending> start_next(election_observer& by, clock::time_point give_up_at,
+                                    next_done done);
+std::shared_ptr<pending> start_count_down(latch& which, renew_done done);
+std::shared_ptr<pending> start_wait(const latch& which, clock::time_point give_up_at,
+                                    wait_done done);
 
 }  // namespace holdfast::detail

@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "holdfast/client.hpp"
 #include "holdfast/detail/deadline.hpp"
@@ -18,6 +20,9 @@ namespace holdfast {
 namespace kinds {
 class kind;
 }  // namespace kinds
+namespace runtime {
+struct candidacy;
+}  // namespace runtime
 
 namespace detail {
 
@@ -170,12 +175,16 @@ class lockable : public timed<lockable> {
     auto async_try_acquire_until(const std::chrono::time_point<Clock, Duration>& when,
                                  const acquire_options& how, CompletionToken&& token);
 
-    [[nodiscard]] const std::string& key() const noexcept;  // as given: without options::prefix
+    /// As given: without options::prefix. Of several keys all of them, with commas in between.
+    [[nodiscard]] const std::string& key() const noexcept;
     [[nodiscard]] const acquire_options& how() const noexcept;
 
   protected:
-    /// As that of mutex.
-    lockable(client& through, std::string key, acquire_options how, const kinds::kind& which);
+    /// As that of mutex. `permits`: of a semaphore.
+    lockable(client& through, std::string key, acquire_options how, const kinds::kind& which,
+             std::shared_ptr<runtime::candidacy> candidate = nullptr, std::uint32_t permits = 0);
+    /// As that of multi_mutex.
+    lockable(client& through, std::vector<std::string> keys, acquire_options how);
     ~lockable();
 
   private:

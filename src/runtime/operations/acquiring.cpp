@@ -6,11 +6,12 @@
 
 #include "runtime/operations/cleanup.hpp"
 #include "runtime/operations/listening.hpp"
+#include "runtime/operations/proclaiming.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-core::contend::config configure(const engine& through, const acquiring::request& wish) {
+core::contend::config configure(engine& through, const acquiring::request& wish) HOLDFAST_LOCKED {
     return {.nodes = through.voters_of(wish.what->keys.lock).size(),
             .waits = wish.waits,
             .give_up_at = wish.give_up_at,
@@ -63,23 +64,42 @@ void acquiring::begin(core::time_point now) {
     in_line_ = true;
     engine_->set(*this, request_.give_up_at);
     if (apart()) {
-        queue_->join_apart(*this);
+        each_queue([&](wait_queue& here) HOLDFAST_LOCKED { here.join_apart(*this); });
         return step(core::contend::turn{}, now);
     }
-    queue_->join(*this, now);
+    // All at one moment: so the order of who wants several keys is the same in all of them.
+    each_queue([&](wait_queue& here) HOLDFAST_LOCKED { here.join(*this, now); });
     waited_ = attempts_ == 0;
 }
 
+template <typename Visit>
+void acquiring::each_queue(Visit&& visit) const {
+    engine_->queues().each(*request_.what, *queue_, std::forward<Visit>(visit));
+}
+
+bool acquiring::wants_several() const { return !request_.what->keys.rest().empty(); }
+
 std::optional<attempt::denial> acquiring::local_holder(core::time_point now) const {
-    const auto* const other = queue_->holder();
+    std::optional<attempt::denial> found;
+    each_queue([&](const wait_queue& here) HOLDFAST_LOCKED {
+        if (!found) found = local_holder(here, now);
+    });
+    return found;
+}
+
+std::optional<attempt::denial> acquiring::local_holder(const wait_queue& here,
+                                                       core::time_point now) const {
+    const auto* const other = here.holder();
     const bool believed = other != nullptr && !other->lost(now);
     const bool shares = believed && core::compatible(sharing(), other->what().kind->sharing());
-    if (believed && !shares) {
+    // For who wants what cannot be at the same key the server has an error.
+    if (believed && !shares &&
+        request_.what->kind->stored_as() == other->what().kind->stored_as()) {
         return attempt::denial{other->owner(), other->valid_until() - now, false};
     }
     // At the only voter whoever waits stands in line, and is not passed there.
     const bool passes = !request_.waits && !request_.what->keys.queued;
-    if (passes && queue_->holds_back(sharing())) return attempt::denial{};
+    if (passes && here.holds_back(sharing())) return attempt::denial{};
     return std::nullopt;
 }
 
@@ -93,7 +113,14 @@ attempt::denial acquiring::denied_by(core::time_point now) const {
 }
 
 void acquiring::cancel(core::time_point now) noexcept { step(core::contend::cancelled{}, now); }
+// Who wants several keys has its turn when it has that of all of them.
 void acquiring::turn(core::duration pause, core::time_point now) noexcept {
+    bool everywhere = true;
+    if (wants_several()) {
+        each_queue([&](const wait_queue& here)
+                       HOLDFAST_LOCKED { everywhere = everywhere && here.is_turn_of(*this); });
+    }
+    if (!everywhere) return;
     step(
         core::contend::turn{
             .others = queue_->known_contention(), .pause = pause, .stood_behind = waited_},
@@ -137,7 +164,7 @@ void acquiring::decided(const attempt& what, core::time_point now) noexcept {
             denial_ = what.denied_by();
             denied_at_ = now;
             place_ = attempt_->give_place();
-            queue_->denied();
+            each_queue([](wait_queue& here) HOLDFAST_LOCKED { here.denied(); });
         }
         if (verdict == core::acquire::verdict::unreachable) {
             const auto why = what.why();
@@ -168,26 +195,36 @@ void acquiring::carry_out(const core::contend::decision& next, core::time_point 
 
 // A release by Holdfast calls the first in line. For all others who may let go there is this.
 void acquiring::listen(core::time_point now) {
+    const auto& what = *request_.what;
+    if (what.kind->woken_by(what.keys.lock).empty()) return;
     if (!denial_ || denial_->place != 1 || listened_to_ == denial_->owner) return;
     listened_to_ = denial_->owner;
-    listening::start(*engine_, request_.what, now);
+    const auto& keys = request_.what->keys;
+    for (std::size_t n = 0; n < keys.locks(); ++n) {
+        listening::start(*engine_, request_.what, keys.lock_at(n), now);
+    }
 }
 
 core::hand_off_batch acquiring::batch() const {
-    const bool by_itself = apart() || sharing() != core::alone;
+    const bool by_itself =
+        apart() || sharing() != core::alone || wants_several() || request_.what->candidate;
     return by_itself ? core::hand_off_batch{} : queue_->batch_for(*this);
 }
 
 // Nobody can tell the next holder from the first holder by the owner token, so its readable part
 // must fit.
+bool acquiring::may_own_as(const hold& from) const {
+    const auto& wish = *request_.what;
+    return wish.kind == from.what().kind && sharing() == core::alone && !wants_several() &&
+           !wish.candidate && wish.keys.fenced == from.what().keys.fenced &&
+           wish.label == from.what().label;
+}
+
 bool acquiring::take_over(const core::grant& left, hold& from, core::arrival joined,
                           core::time_point now) noexcept {
-    const auto& wish = *request_.what;
-    const bool alike = wish.kind == from.what().kind && sharing() == core::alone &&
-                       wish.keys.fenced == from.what().keys.fenced &&
-                       wish.label == from.what().label;
-    if (!alike || machine_.current() == core::contend::state::attempting ||
-        !core::may_hand_off(left, from.what().timing, {wish.timing, joined}, now)) {
+    const auto& wished = request_.what->timing;
+    if (!may_own_as(from) || machine_.current() == core::contend::state::attempting ||
+        !core::may_hand_off(left, from.what().timing, {wished, joined}, now)) {
         return false;
     }
     auto owner = from.hand_off_owner();
@@ -237,7 +274,8 @@ void acquiring::win_attempt(core::time_point now) {
 // Whatever throws does so first, and leaves the grant as it is.
 void acquiring::win(hold::acquired& what, core::time_point now) {
     engine_->reserve_hold();
-    queue_->reserve_holder(*request_.what->kind);
+    each_queue([&](wait_queue& here)
+                   HOLDFAST_LOCKED { here.reserve_holder(*request_.what->kind); });
     auto lease = std::make_shared<hold>(engine_, *queue_, std::move(what), now);
     auto& counters = engine_->counters();
     ++counters.acquired;
@@ -246,33 +284,51 @@ void acquiring::win(hold::acquired& what, core::time_point now) {
     if (handed_off_) {
         ++counters.inherited;
     } else {
-        queue_->won(machine_.met(), attempt_->machine().started_at(), now);
+        const auto asked_at = attempt_->machine().started_at();
+        each_queue([&](wait_queue& here)
+                       HOLDFAST_LOCKED { here.won(machine_.met(), asked_at, now); });
         attempt_->became(lease);
     }
-    lease->start(now);
     won_ = true;
-    conclude({.won = lease}, now);
-    // After its holder was told: to write may take so long that the lease is over meanwhile.
+    const auto alive = std::exchange(under_way_, nullptr);
+    tell({.won = lease});
+    // After its holder was told: to write may take so long that the lease is over meanwhile. That
+    // is done for who is next, too.
+    lease->start(now);
+    lead(lease, now);
+    withdraw(now);
     lease->attend(now);
+}
+
+void acquiring::lead(const std::shared_ptr<hold>& by, core::time_point now) noexcept {
+    const auto& what = request_.what;
+    if (!what->candidate) return;
+    what->candidate->lease = by;
+    engine_->changed_here(what->keys.lock);
+    try {
+        proclaiming::start(*engine_, what, by->owner(), by->token(), now);
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a majority knows it
+    }
 }
 
 // An entry says whether its waiter can be called. Where that has changed with the connection it
 // would be passed over as dead, or polled for without need.
 void acquiring::leave_useless_place(core::time_point now) noexcept {
     if (!place_) return;
-    const auto& voter = engine_->node(engine_->voters_of(request_.what->keys.lock).node_of({0}));
-    if (voter.ready() && voter.said().subscribed != place_->entry.callable) leave_place(now);
+    const auto& voter = engine_->voter(engine_->voters_of(request_.what->keys.lock).node_of({0}));
+    if (voter.ready() && voter.subscribed() != place_->entry.callable) leave_place(now);
 }
 
 // Whoever of this client is next goes on from where this one stands.
 void acquiring::pass_place_on() noexcept {
-    if (!place_ || !in_line_ || apart()) return;
+    if (!place_ || !in_line_ || apart() || wants_several()) return;
     if (queue_->pass_place_on(*this, place_->owner, place_->entry)) place_.reset();
 }
 
 bool acquiring::take_place(const plan& of, std::string& owner, const kinds::entry& entry) {
     const bool idle = machine_.current() == core::contend::state::idle && !place_;
-    if (!idle || apart() || of.kind != request_.what->kind || of.label != request_.what->label) {
+    if (!idle || apart() || wants_several() || of.kind != request_.what->kind ||
+        of.label != request_.what->label) {
         return false;
     }
     place_ = {std::move(owner), entry};
@@ -285,7 +341,7 @@ void acquiring::leave_place(core::time_point now) noexcept {
     if (!left) return;
     const auto voter = engine_->voters_of(request_.what->keys.lock).node_of({0});
     const auto until = request_.what->gone_at(now, true);
-    const auto entry = kinds::text_of(left->entry, engine_->channel());
+    const auto entry = kinds::text_of(left->entry, engine_->channel_at(voter));
     try {
         cleanup::start(*engine_, voter, {request_.what, left->owner, until, std::string(entry)},
                        now);
@@ -295,20 +351,30 @@ void acquiring::leave_place(core::time_point now) noexcept {
     }
 }
 
-// The queue comes last: whose turn is next may already be finished when leave() returns.
 void acquiring::conclude(result what, core::time_point now) noexcept {
     const auto alive = std::exchange(under_way_, nullptr);
+    tell(std::move(what));
+    withdraw(now);
+}
+
+void acquiring::tell(result what) noexcept {
     concluded_ = true;
-    if (!won_) pass_place_on();
-    leave_place(now);
     if (what.failed || what.thrown) ++engine_->counters().failed;
     result_ = std::move(what);
+    if (done_) std::exchange(done_, nullptr)(*this);
+}
+
+// The queue comes last: whose turn is next may already be finished when leave() returns.
+void acquiring::withdraw(core::time_point now) noexcept {
+    if (!won_) pass_place_on();
+    leave_place(now);
     engine_->cancel(*this);
     if (std::exchange(enrolled_, false)) engine_->withdraw_timer();
+    if (std::exchange(in_line_, false)) {
+        each_queue([&](wait_queue& here) HOLDFAST_LOCKED { here.leave(*this, now); });
+    }
     auto* const from = std::exchange(queue_, nullptr);
-    if (std::exchange(in_line_, false)) from->leave(*this, now);
-    if (from != nullptr) engine_->queues().close(*from);
-    if (done_) std::exchange(done_, nullptr)(*this);
+    if (from != nullptr) engine_->queues().close(*request_.what, *from);
 }
 
 }  // namespace holdfast::runtime

@@ -56,10 +56,11 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     [[nodiscard]] core::hand_off_batch batch() const override HOLDFAST_LOCKED;
     [[nodiscard]] core::local_id id() const override { return id_; }
     [[nodiscard]] core::sharing sharing() const override { return request_.what->kind->sharing(); }
-    /// Readers, too: all who stand in line next to each other have it at once.
+    /// Readers, too: all who stand in line next to each other have it at once. And candidates, each
+    /// of whom is noted by its own owner token.
     [[nodiscard]] bool apart() const override {
         const auto& what = *request_.what;
-        return what.fair || (what.keys.queued && sharing() != core::alone);
+        return what.fair || (what.keys.queued && (sharing() != core::alone || what.candidate));
     }
     void turn(core::duration pause, core::time_point now) noexcept override HOLDFAST_LOCKED;
     void notified(core::node_index where, core::time_point now) noexcept override HOLDFAST_LOCKED;
@@ -72,6 +73,8 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     void abort() noexcept override HOLDFAST_LOCKED;
     bool take_over(const core::grant& left, hold& from, core::arrival joined,
                    core::time_point now) noexcept override HOLDFAST_LOCKED;
+    /// Whether an owner token of `from` could be its own.
+    [[nodiscard]] bool may_own_as(const hold& from) const;
     void due(core::time_point now) noexcept override HOLDFAST_LOCKED;
 
     template <typename Step>
@@ -82,14 +85,23 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     void finish(core::time_point now) HOLDFAST_LOCKED;
     void win_attempt(core::time_point now) HOLDFAST_LOCKED;
     void win(hold::acquired& what, core::time_point now) HOLDFAST_LOCKED;
+    /// As a candidate who was elected.
+    void lead(const std::shared_ptr<hold>& by, core::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] net::failure why_not() const HOLDFAST_LOCKED;
     void conclude(result what, core::time_point now) noexcept HOLDFAST_LOCKED;
+    void tell(result what) noexcept HOLDFAST_LOCKED;
+    void withdraw(core::time_point now) noexcept HOLDFAST_LOCKED;
     void listen(core::time_point now) HOLDFAST_LOCKED;
     void leave_place(core::time_point now) noexcept HOLDFAST_LOCKED;
     void leave_useless_place(core::time_point now) noexcept HOLDFAST_LOCKED;
     void pass_place_on() noexcept HOLDFAST_LOCKED;
     [[nodiscard]] std::optional<attempt::denial> local_holder(core::time_point now) const
         HOLDFAST_LOCKED;
+    [[nodiscard]] std::optional<attempt::denial> local_holder(
+        const wait_queue& here, core::time_point now) const HOLDFAST_LOCKED;
+    template <typename Visit>
+    void each_queue(Visit&& visit) const HOLDFAST_LOCKED;
+    [[nodiscard]] bool wants_several() const;
     [[nodiscard]] attempt::denial denied_by(core::time_point now) const HOLDFAST_LOCKED;
 
     engine_pointer engine_;
@@ -97,7 +109,7 @@ class acquiring final : public boost::intrusive_ref_counter<acquiring>,
     listener done_;
     boost::intrusive_ptr<acquiring> under_way_;  // itself
     core::local_id id_;
-    wait_queue* queue_ = nullptr;  // from the start until it is concluded
+    wait_queue* queue_ = nullptr;  // of the first key, from the start until it is concluded
     core::contend machine_;
     core::time_point started_at_{};
     boost::intrusive_ptr<attempt> attempt_;  // the latest

@@ -75,7 +75,8 @@ std::optional<attempt::place> attempt::give_place() {
 }
 
 std::string_view attempt::entry() const {
-    return entry_ ? kinds::text_of(*entry_, engine_.channel()) : std::string_view{};
+    if (!entry_) return {};
+    return kinds::text_of(*entry_, engine_.channel_at(voters_.node_of({0})));
 }
 
 // It passes the queue, if there is one.
@@ -85,9 +86,9 @@ bool attempt::takes_shortcut() const {
 }
 
 // When it is first written: the connection is there then, and says how we can be called.
-kinds::claim attempt::claim_in_line(const net::node& voter) {
+kinds::claim attempt::claim_in_line(const net::voter& voter) {
     if (how_.waits && what_->keys.queued && !entry_) {
-        entry_ = {.since = voter.time_at(engine_.now()), .callable = voter.said().subscribed};
+        entry_ = {.since = voter.time_at(engine_.now()), .callable = voter.subscribed()};
     }
     auto claim = what_->claim_by(owner_, entry());
     claim.in_line = in_line_;
@@ -152,15 +153,17 @@ void attempt::answered(tag request, std::string_view reply) {
     on_vote(node, how, shortcut ? kind.read_shortcut(said) : kind.read_acquire(said));
 }
 
-// What is in quarantine was not asked: it denies, and there is nothing to clean up.
+// What is in quarantine, or is being moved, was not asked: it denies, and there is nothing to clean
+// up.
 void attempt::failed(tag request, const net::failure& why) noexcept {
     const auto node = node_in(request);
     if (static_cast<question>(question_in(request)) == question::undo) {
         return engine_.owed().owe(voters_.node_of(node), what_, owner_, key_gone_at(), entry());
     }
-    if (why.quarantine) {
+    if (why.quarantine || why.moving) {
         try {
-            deny(node, {{}, *why.quarantine, true});
+            deny(node,
+                 {{}, *(why.quarantine ? why.quarantine : why.moving), why.quarantine.has_value()});
             return step(core::acquire::denied{node});
         } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): it did not answer, then
         }
@@ -171,6 +174,7 @@ void attempt::failed(tag request, const net::failure& why) noexcept {
 
 void attempt::on_vote(core::node_index node, question how, const kinds::vote_answer& answer) {
     if (const auto* won = std::get_if<kinds::granted>(&answer)) {
+        slot_ = won->slot;
         return gained(node, question::vote, won->counter);
     }
     if (const auto* other = std::get_if<kinds::denied>(&answer)) {
@@ -237,7 +241,7 @@ void attempt::note(core::node_index node, const net::failure& why) noexcept {
 }
 
 void attempt::deny(core::node_index node, denial why) {
-    tracked_ = tracked_ && !why.quarantine && at(node).said().tracking;
+    tracked_ = tracked_ && !why.quarantine && at(node).tracking();
     denials_.resize(voters_.size());
     denials_[node.value] = std::move(why);
 }
@@ -278,8 +282,10 @@ core::time_point attempt::key_gone_at() const {
 }
 
 core::grant attempt::gain() const {
-    return core::first_grant(machine_.started_at(), machine_.valid_until(), machine_.token(),
-                             batch_.value_or(core::hand_off_batch{}));
+    auto first = core::first_grant(machine_.started_at(), machine_.valid_until(), machine_.token(),
+                                   batch_.value_or(core::hand_off_batch{}));
+    first.slot = slot_;
+    return first;
 }
 
 core::denial_summary attempt::summary() const {
@@ -296,7 +302,7 @@ core::denial_summary attempt::summary() const {
                                     .tracked = tracked_});
     if (what_->keys.queued && strongest != nullptr) {
         learned.place = strongest->place;
-        learned.called = at({0}).said().subscribed && entry_ && entry_->callable;
+        learned.called = at({0}).subscribed() && entry_ && entry_->callable;
     }
     return learned;
 }

@@ -122,8 +122,8 @@ class attempt final : public net::exchange {
     void count(core::node_index node, question how,
                core::fencing_token token) noexcept HOLDFAST_LOCKED;
     void on_undo(core::node_index node, const kinds::release_answer& answer) HOLDFAST_LOCKED;
-    [[nodiscard]] kinds::claim claim_in_line(const net::node& voter) HOLDFAST_LOCKED;
-    [[nodiscard]] std::string_view entry() const;
+    [[nodiscard]] kinds::claim claim_in_line(const net::voter& voter) HOLDFAST_LOCKED;
+    [[nodiscard]] std::string_view entry() const HOLDFAST_LOCKED;
     void note(core::node_index node, const net::failure& why) noexcept;
     void deny(core::node_index node, denial why) HOLDFAST_LOCKED;
     void step(const core::acquire::event& happened) noexcept HOLDFAST_LOCKED;
@@ -140,8 +140,8 @@ class attempt final : public net::exchange {
     [[nodiscard]] net::failure why_silent(core::node_index which) const HOLDFAST_LOCKED;
     [[nodiscard]] bool takes_shortcut() const;
 
-    [[nodiscard]] net::node& at(core::node_index voter) const HOLDFAST_LOCKED {
-        return engine_.node(voters_.node_of(voter));
+    [[nodiscard]] net::voter& at(core::node_index voter) const HOLDFAST_LOCKED {
+        return engine_.voter(voters_.node_of(voter));
     }
 
     engine& engine_;
@@ -154,6 +154,7 @@ class attempt final : public net::exchange {
     bool in_line_ = false;               // it may stand there already
     std::optional<core::hand_off_batch> batch_;  // from the first request on
     core::acquire machine_;
+    std::uint32_t slot_ = 0;  // that the only voter granted
     std::weak_ptr<const hold> lease_;
     std::vector<std::optional<net::failure>> failures_;  // one place per voter, when first needed
     std::vector<std::optional<denial>> denials_;

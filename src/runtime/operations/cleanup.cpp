@@ -27,8 +27,11 @@ void cleanup::answered(tag asked, std::string_view reply) {
         return engine_.owed().refused(node, what, owner, until, *why, entry);
     }
     engine_.owed().settled(node, owner);
+    engine_.changed_here(what->keys.lock);
     if (std::get<kinds::release_found>(answer) == kinds::release_found::released) {
-        engine_.queues().notified(what->keys.lock, node, engine_.now());
+        for (std::size_t n = 0; n < what->keys.locks(); ++n) {
+            engine_.queues().notified(what->keys.lock_at(n), node, engine_.now());
+        }
     }
 }
 

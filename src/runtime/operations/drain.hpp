@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/node_set.hpp"
 #include "net/exchange.hpp"
@@ -17,10 +18,10 @@ namespace holdfast::runtime {
 class drain final : public net::exchange, private timer {
   public:
     /// Returns when all of them have answered, or at `until`.
-    static void wait(engine& through, core::node_set whom, core::time_point until,
-                     base::client_lock& lock) HOLDFAST_LOCKED {
+    static void wait(engine& through, const std::vector<core::node_index>& whom,
+                     core::time_point until, base::client_lock& lock) HOLDFAST_LOCKED {
         if (whom.empty()) return;
-        const boost::intrusive_ptr<drain> self(new drain(through, whom));
+        const boost::intrusive_ptr<drain> self(new drain(through, whom.size()));
         through.enroll_timer();
         for (const auto node : whom) through.send(node, self, node.value, through.now());
         through.set(*self, until);
@@ -31,19 +32,18 @@ class drain final : public net::exchange, private timer {
     }
 
   private:
-    drain(engine& through, core::node_set whom)
-        : driver_(through.driving()), missing_(whom), waiter_(driver_) {}
+    drain(engine& through, std::size_t answers)
+        : driver_(through.driving()), missing_(answers), waiter_(driver_) {}
 
     void encode(tag, bool, std::string& out) override HOLDFAST_LOCKED {
         resp::append_command(out, {"PING"});
     }
-    void answered(tag node, std::string_view) override HOLDFAST_LOCKED { gone(node); }
-    void failed(tag node, const net::failure&) noexcept override HOLDFAST_LOCKED { gone(node); }
+    void answered(tag, std::string_view) override HOLDFAST_LOCKED { gone(); }
+    void failed(tag, const net::failure&) noexcept override HOLDFAST_LOCKED { gone(); }
     void due(core::time_point) noexcept override HOLDFAST_LOCKED { finish(); }
 
-    void gone(tag node) HOLDFAST_LOCKED {
-        missing_.erase({static_cast<std::uint8_t>(node)});
-        if (missing_.empty()) finish();
+    void gone() HOLDFAST_LOCKED {
+        if (--missing_ == 0) finish();
     }
 
     void finish() HOLDFAST_LOCKED {
@@ -51,7 +51,7 @@ class drain final : public net::exchange, private timer {
     }
 
     driver& driver_;
-    core::node_set missing_;
+    std::size_t missing_;
     waiter waiter_;
 };
 

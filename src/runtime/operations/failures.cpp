@@ -27,7 +27,7 @@ std::size_t count(std::span<const std::optional<net::failure>> by_voter, bool ne
 /// It is about the list of servers, and names them: no matter which of them was asked.
 bool names_servers(engine& through, const std::string& message) HOLDFAST_LOCKED {
     for (std::size_t n = 0; n < through.node_count(); ++n) {
-        const auto name = through.node({static_cast<std::uint8_t>(n)}).name();
+        const auto name = through.node(through.node_at(n)).name();
         if (message.starts_with(name + " and ")) return true;
     }
     return false;
@@ -51,7 +51,7 @@ net::failure summarize_failures(engine& through, const electorate& of,
         const auto& said = by_voter[n]->message;
         const bool of_all = names_servers(through, said);
         if (of_all && all.message.find(said) != all.message.npos) continue;
-        const auto name = through.node(of.node_of({static_cast<std::uint8_t>(n)})).name();
+        const auto name = through.voter(of.node_of({static_cast<std::uint16_t>(n)})).name();
         all.message += separator + (of_all ? said : name + ": " + said);
         separator = ", ";
     }

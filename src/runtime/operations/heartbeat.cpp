@@ -77,9 +77,10 @@ class look final : public net::exchange {
 
     // Somebody may have vouched for it, or set another max_ttl. A replica has no record to keep.
     // With the ids of before, the record of a life that goes on would be written as another's, and
-    // everybody quarantined, by each client in turn that knows only one of them.
+    // everybody quarantined, by each client in turn that knows only one of them. In a Cluster each
+    // slot has a record, of whose changes the server tells.
     void ask_record() HOLDFAST_LOCKED {
-        if (node_.facts().is_replica) return;
+        if (node_.facts().is_replica || engine_.cluster() != nullptr) return;
         engine_.send(index_, this, its_record, engine_.now());
         engine_.submit();
     }
@@ -118,7 +119,8 @@ void heartbeat::due(core::time_point now) noexcept {
 }
 
 void heartbeat::look_at_all(core::time_point now) {
-    for (const auto which : engine_.all_nodes()) {
+    for (std::size_t n = 0; n < engine_.node_count(); ++n) {
+        const auto which = engine_.node_at(n);
         if (!engine_.node(which).ready()) continue;
         const boost::intrusive_ptr<look> asks(new look(engine_, which, now));
         engine_.send(which, asks, look::clock_of_it, now);

@@ -57,7 +57,7 @@ hold::hold(engine_pointer through, wait_queue& where, acquired won, core::time_p
       acquired_(std::move(won)),
       id_(engine_->next_id()),
       acquired_at_(now),
-      queue_(&engine_->queues().open(where)),
+      queue_(&engine_->queues().open(what(), where)),
       watchdog_(keeping(*acquired_.what, acquired_.gained.sent_at), acquired_.gained.sent_at,
                 acquired_.gained.valid_until),
       longest_asked_(acquired_.what->timing.ttl),
@@ -122,7 +122,12 @@ std::stop_token hold::stop_token() {
 
 void hold::start(core::time_point now) noexcept {
     engine_->enter(*this);
-    queue_->took(*this, now);
+    each_queue([&](wait_queue& here) HOLDFAST_LOCKED { here.took(*this, now); });
+}
+
+template <typename Visit>
+void hold::each_queue(Visit&& visit) {
+    engine_->queues().each(what(), *queue_, std::forward<Visit>(visit));
 }
 
 void hold::attend(core::time_point now) noexcept {
@@ -133,7 +138,9 @@ void hold::due(core::time_point now) noexcept { carry_out(watchdog_.due(now), no
 
 void hold::renewed(const core::renew& attempt, core::time_point now) noexcept {
     if (ended_) return;
-    if (queue_ != nullptr) queue_->untracked(now);
+    if (queue_ != nullptr) {
+        each_queue([&](wait_queue& here) HOLDFAST_LOCKED { here.untracked(now); });
+    }
     if (attempt.current() == core::renew::state::extended) ++engine_->counters().renewed;
     const auto next = watchdog_.renewed(attempt, now);
     valid_until_.store(watchdog_.valid_until(), std::memory_order_release);
@@ -215,8 +222,10 @@ bool hold::send_release(releasing::listener done, core::time_point now) noexcept
             std::move(done));
         return true;
     } catch (const std::bad_alloc&) {
-        for (const auto node : engine_->voters_of(acquired_.what->keys.lock).nodes()) {
-            engine_->owed().owe(node, acquired_.what, acquired_.owner, key_gone_at());
+        const auto whom = engine_->voters_of(acquired_.what->keys.lock);
+        for (const auto voter : whom.voters()) {
+            engine_->owed().owe(whom.node_of(voter), acquired_.what, acquired_.owner,
+                                key_gone_at());
         }
         return false;
     }
@@ -236,6 +245,7 @@ std::shared_ptr<hold> hold::become_reader(std::function<void(const renewal&)> to
     gained.valid_until = valid_until();
     gained.hand_offs_left = 0;
     engine_->reserve_hold();
+    engine_->note_use(kinds::shared());
     queue_->reserve_holder(kinds::shared());
     auto reader = std::make_shared<hold>(
         engine_, *queue_,
@@ -250,8 +260,12 @@ std::shared_ptr<hold> hold::become_reader(std::function<void(const renewal&)> to
     }
     end(now);
     gone_.store(true, std::memory_order_release);
-    if (reader->queue_ != nullptr) reader->queue_->took(*reader, now);  // else lost already
-    engine_->queues().close(*std::exchange(queue_, nullptr));
+    if (reader->queue_ != nullptr) {
+        reader->queue_->took(*reader, now);
+    } else {
+        queue_->freed(*this, now);  // the reader is lost already, and nobody holds it any more
+    }
+    engine_->queues().close(what(), *std::exchange(queue_, nullptr));
     reader->attend(now);
     return reader;
 }
@@ -259,7 +273,7 @@ std::shared_ptr<hold> hold::become_reader(std::function<void(const renewal&)> to
 // Nobody has heard of it.
 void hold::abandon(core::time_point now) noexcept {
     end(now);
-    engine_->queues().close(*std::exchange(queue_, nullptr));
+    engine_->queues().close(what(), *std::exchange(queue_, nullptr));
 }
 
 bool hold::end(core::time_point now) noexcept {
@@ -278,15 +292,16 @@ void hold::depart(core::time_point now) noexcept {
 
 bool hold::hand_off(const core::grant& left, core::time_point now) noexcept {
     if (queue_ == nullptr || !queue_->hand_off(*this, left, now)) return false;
-    engine_->queues().close(*std::exchange(queue_, nullptr));
+    engine_->queues().close(what(), *std::exchange(queue_, nullptr));
     return true;
 }
 
 void hold::vacate(core::time_point now) noexcept {
-    auto* const from = std::exchange(queue_, nullptr);
-    if (from == nullptr) return;
-    from->freed(*this, now);
-    engine_->queues().close(*from);
+    if (queue_ == nullptr) return;
+    auto& from = *std::exchange(queue_, nullptr);
+    engine_->queues().each(what(), from,
+                           [&](wait_queue& here) HOLDFAST_LOCKED { here.freed(*this, now); });
+    engine_->queues().close(what(), from);
 }
 
 core::time_point hold::key_gone_at() const { return engine_->now() + longest_asked_; }

@@ -52,6 +52,7 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     /// has, it is one that no server has ever seen.
     [[nodiscard]] const std::string& show_owner() noexcept HOLDFAST_UNLOCKED;
     [[nodiscard]] core::fencing_token token() const { return acquired_.gained.token; }
+    [[nodiscard]] std::uint32_t slot() const { return acquired_.gained.slot; }
     [[nodiscard]] const core::grant& gained() const HOLDFAST_LOCKED { return acquired_.gained; }
     [[nodiscard]] core::local_id id() const { return id_; }
     [[nodiscard]] core::time_point valid_until() const;
@@ -127,12 +128,14 @@ class hold final : public std::enable_shared_from_this<hold>, private timer {
     void vacate(core::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] bool send_release(releasing::listener done,
                                     core::time_point now) noexcept HOLDFAST_LOCKED;
+    template <typename Visit>
+    void each_queue(Visit&& visit) HOLDFAST_LOCKED;
 
     engine_pointer engine_;
     acquired acquired_;  // the owner: as owner_state_ says; what changing() changes: with the lock
     core::local_id id_;
     core::time_point acquired_at_;
-    wait_queue* queue_ HOLDFAST_GUARDED;  // until it leaves it
+    wait_queue* queue_ HOLDFAST_GUARDED;  // of the first key, until it leaves it
     core::watchdog watchdog_ HOLDFAST_GUARDED;
     core::duration longest_asked_ HOLDFAST_GUARDED;
     std::atomic<core::time_point> valid_until_;

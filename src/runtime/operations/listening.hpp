@@ -12,10 +12,12 @@ namespace holdfast::runtime {
 class listening final : public net::exchange {
   public:
     /// Throws std::bad_alloc before anything was sent.
-    static void start(engine& through, plan_pointer what, core::time_point now) HOLDFAST_LOCKED;
+    /// `lock`: one of the plan's.
+    static void start(engine& through, const plan_pointer& what, const std::string& lock,
+                      core::time_point now) HOLDFAST_LOCKED;
 
   private:
-    listening(engine& through, plan_pointer what);
+    listening(engine& through, std::shared_ptr<const std::string> lock);
 
     void encode(tag, bool by_text, std::string& out) override HOLDFAST_LOCKED;
     [[nodiscard]] bool asks_for_notification(tag) const override { return true; }
@@ -23,7 +25,7 @@ class listening final : public net::exchange {
     void failed(tag, const net::failure&) noexcept override {}  // who waits looks by itself
 
     engine& engine_;
-    plan_pointer what_;
+    std::shared_ptr<const std::string> lock_;
 };
 
 }  // namespace holdfast::runtime

@@ -17,13 +17,17 @@ void membership_check::wait(boost::intrusive_ptr<attempt> who, core::time_point 
 void membership_check::call(core::time_point now) noexcept {
     state_ = state::calling;
     engine_.set(*this, now + engine_.settings().node_timeout);
-    for (const auto which : engine_.all_nodes()) engine_.node(which).call(now);
+    for (std::size_t n = 0; n < engine_.node_count(); ++n) {
+        engine_.node(engine_.node_at(n)).call(now);
+    }
 }
 
 void membership_check::heard() noexcept {
     if (over()) return;
     bool all = true;
-    for (const auto which : engine_.all_nodes()) all = all && engine_.node(which).was_tried();
+    for (std::size_t n = 0; n < engine_.node_count(); ++n) {
+        all = all && engine_.node(engine_.node_at(n)).was_tried();
+    }
     if (all) end(engine_.now());
 }
 

@@ -40,7 +40,7 @@ std::vector<query::answer> query::run(engine& through, const electorate& whom,
 
 query::answer query::run_on(engine& through, base::client_lock& lock, core::node_index node,
                             writer write) {
-    const electorate only(core::node_set::of(node));
+    const electorate only(node);
     return std::move(run(through, only, lock, std::move(write)).front());
 }
 
@@ -67,7 +67,7 @@ void query::ask(base::client_lock& lock) {
 }
 
 void query::answered(tag request, std::string_view reply) {
-    auto& node = engine_.node(whom_.node_of(voter_of(request)));
+    auto& node = engine_.voter(whom_.node_of(voter_of(request)));
     if (!counts_ || !node.acknowledges()) return settle(request, std::string(reply));
     answers_[request] = std::string(reply);
     node.acknowledge(this, request);

@@ -23,7 +23,7 @@ void release_retries::owe(core::node_index to, const plan_pointer& what, const s
     } catch (const std::bad_alloc&) {
         return;
     }
-    if (engine_.node(to).ready()) wait_a_while();
+    if (engine_.voter(to).ready()) wait_a_while();
 }
 
 void release_retries::refused(core::node_index by, const plan_pointer& what,
@@ -41,6 +41,13 @@ void release_retries::settled(core::node_index by, std::string_view owner) noexc
 }
 
 void release_retries::retry(core::node_index to, core::time_point now) {
+    // A slot of a Cluster that is at a replica is not ready.
+    const bool replica = engine_.cluster() == nullptr && engine_.node(to).facts().is_replica;
+    if (!replica) return send_all(to, now);
+    if (owed_.size(to) > 0) wait_a_while();
+}
+
+void release_retries::send_all(core::node_index to, core::time_point now) {
     std::vector<release> all;  // sending one may fail at once, and owe it again
     owed_.due(to, now, [&](const release& each) { all.push_back(each); });
     for (auto& each : all) cleanup::start(engine_, to, std::move(each), now);
@@ -66,15 +73,21 @@ void release_retries::decline(core::node_index by, const kinds::call& grant, cor
 void release_retries::due(core::time_point now) noexcept {
     waiting_ = false;
     bool owing = false;
-    for (const auto node : engine_.all_nodes()) {
-        if (owed_.size(node) == 0 || !engine_.node(node).ready()) continue;
+    std::vector<core::node_index> all;
+    try {
+        all = owed_.owing();
+    } catch (const std::bad_alloc&) {
+        return wait_a_while();
+    }
+    for (const auto node : all) {
+        if (!engine_.voter(node).ready()) continue;
         owing = true;
-        if (engine_.node(node).stalled()) {
+        if (engine_.voter(node).stalled()) {
             wait_a_while();
             continue;
         }
         try {
-            retry(node, now);
+            send_all(node, now);
         } catch (const std::bad_alloc&) {
             wait_a_while();
         }

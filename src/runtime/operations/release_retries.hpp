@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/backoff.hpp"
 #include "core/node_set.hpp"
@@ -48,7 +49,8 @@ class release_retries final : private timer {
     /// The node has said whether it was ours: it is not any more.
     void settled(core::node_index by, std::string_view owner) noexcept HOLDFAST_LOCKED;
 
-    /// The node is connected again.
+    /// The node is connected again. A replica would refuse, and be connected to anew for that: it
+    /// is asked after a pause.
     void retry(core::node_index to, core::time_point now) HOLDFAST_LOCKED;
 
     /// The node has granted a lock to an owner of this client under which nobody waits or holds. It
@@ -61,8 +63,14 @@ class release_retries final : private timer {
 
     void stop() noexcept HOLDFAST_LOCKED;
 
+    /// Those to whom something is owed.
+    [[nodiscard]] std::vector<core::node_index> owing() const HOLDFAST_LOCKED {
+        return owed_.owing();
+    }
+
   private:
     void due(core::time_point now) noexcept override HOLDFAST_LOCKED;
+    void send_all(core::node_index to, core::time_point now) HOLDFAST_LOCKED;
     void wait_a_while() noexcept HOLDFAST_LOCKED;
 
     engine& engine_;

@@ -23,17 +23,31 @@ void releasing::encode(tag, bool by_text, std::string& out) {
     request_.what->kind->release(out, by_text, request_.what->claim_by(*request_.owner));
 }
 
+bool releasing::encode_alone(tag, bool by_text, std::string& out) {
+    alone_ = true;
+    auto keys = request_.what->keys;
+    keys.queued = false;
+    request_.what->kind->release(out, by_text, {.of = keys, .owner = *request_.owner});
+    return true;
+}
+
 void releasing::answered(tag asked, std::string_view reply) {
     const auto answer = request_.what->kind->read_release(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return refused(voter_of(asked), *why);
     const auto found = std::get<kinds::release_found>(answer);
-    const auto& lock = request_.what->keys.lock;
-    engine_.queues().released(lock, found, engine_.now());
+    const auto& keys = request_.what->keys;
+    for (std::size_t n = 0; n < keys.locks(); ++n) {
+        if (!alone_) engine_.queues().released(keys.lock_at(n), found, engine_.now());
+        engine_.changed_here(keys.lock_at(n));
+    }
     if (found == kinds::release_found::not_ours) {
         return step(core::release::disowned{voter_of(asked)});
     }
     if (overtaken_) {
-        engine_.queues().notified(lock, voters_.node_of(voter_of(asked)), engine_.now());
+        const auto node = voters_.node_of(voter_of(asked));
+        for (std::size_t n = 0; n < keys.locks(); ++n) {
+            engine_.queues().notified(keys.lock_at(n), node, engine_.now());
+        }
     }
     step(core::release::released{voter_of(asked)});
 }

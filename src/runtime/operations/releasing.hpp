@@ -32,9 +32,11 @@ class releasing final : public net::exchange {
     [[nodiscard]] const net::failure& last_failure() const HOLDFAST_LOCKED { return last_failure_; }
 
   private:
-    releasing(engine& through, request wish, listener done);
+    releasing(engine& through, request wish, listener done) HOLDFAST_LOCKED;
 
     void encode(tag asked, bool by_text, std::string& out) override HOLDFAST_LOCKED;
+    [[nodiscard]] bool encode_alone(tag asked, bool by_text,
+                                    std::string& out) override HOLDFAST_LOCKED;
     void answered(tag asked, std::string_view reply) override HOLDFAST_LOCKED;
     void failed(tag asked, const net::failure& why) noexcept override HOLDFAST_LOCKED;
 
@@ -53,6 +55,9 @@ class releasing final : public net::exchange {
     /// Sent a second time, by text, behind the next local attempt, which then was denied by the key
     /// that goes away only now. The server does not tell us of what we delete ourselves.
     bool overtaken_ = false;
+
+    /// The queue could not be looked at: the next in line finds the lock free when it looks.
+    bool alone_ = false;
 };
 
 }  // namespace holdfast::runtime

@@ -47,11 +47,22 @@ void renewal::encode(tag, bool by_text, std::string& out) {
     lease_->what().kind->extend(out, by_text, claim);
 }
 
+// Without the counter, which then lives for as long as the last renewal or acquire has left it:
+// that is longer than any lease. Nor with the queue, in which whoever could join a reader finds
+// that out when it looks.
+bool renewal::encode_alone(tag, bool by_text, std::string& out) {
+    auto keys = lease_->what().keys;
+    keys.fenced = false;
+    keys.queued = false;
+    lease_->what().kind->extend(out, by_text, {.of = keys, .owner = lease_->owner(), .ttl = ttl_});
+    return true;
+}
+
 void renewal::answered(tag request, std::string_view reply) {
     const auto answer = lease_->what().kind->read_ownership(resp::view(reply));
     if (const auto* why = std::get_if<net::failure>(&answer)) return failed(request, *why);
     if (std::get<kinds::ownership>(answer) == kinds::ownership::ours) {
-        auto& node = lease_->through().node(voters_.node_of(voter_of(request)));
+        auto& node = lease_->through().voter(voters_.node_of(voter_of(request)));
         if (node.acknowledges()) return node.acknowledge(this, request);
         step(core::renew::extended{voter_of(request)});
     } else {

@@ -23,9 +23,11 @@ class renewal final : public net::exchange {
     [[nodiscard]] const net::failure& last_failure() const HOLDFAST_LOCKED { return last_failure_; }
 
   private:
-    renewal(std::shared_ptr<hold> lease, core::duration ttl, listener done);
+    renewal(std::shared_ptr<hold> lease, core::duration ttl, listener done) HOLDFAST_LOCKED;
 
     void encode(tag request, bool by_text, std::string& out) override HOLDFAST_LOCKED;
+    [[nodiscard]] bool encode_alone(tag request, bool by_text,
+                                    std::string& out) override HOLDFAST_LOCKED;
     void answered(tag request, std::string_view reply) override HOLDFAST_LOCKED;
     void failed(tag request, const net::failure& why) noexcept override HOLDFAST_LOCKED;
     void acknowledged(tag request) noexcept override HOLDFAST_LOCKED;

@@ -18,7 +18,7 @@ void wait_queue::join_apart(contender& who) {
 
 // The queue at the only voter lets others come first.
 core::duration wait_queue::gap(core::time_point now) {
-    return what_->keys.queued ? core::duration{0} : yielding_.pause(now);
+    return queued_ ? core::duration{0} : yielding_.pause(now);
 }
 
 void wait_queue::leave(contender& who, core::time_point now) noexcept {
@@ -38,11 +38,15 @@ void wait_queue::freed(hold& lease, core::time_point now) noexcept {
     if (next) give_turn(next, gap(now), now);
 }
 
+contender* wait_queue::next_after(const hold& lease) const {
+    const auto next = order_.holds(lease.id()) ? order_.next() : std::nullopt;
+    return next ? find(next->who) : nullptr;
+}
+
 bool wait_queue::hand_off(hold& lease, const core::grant& left, core::time_point now) noexcept {
-    if (!order_.holds(lease.id())) return false;
-    const auto next = order_.next();
-    auto* const taker = next ? find(next->who) : nullptr;
-    if (taker == nullptr || !taker->take_over(left, lease, next->joined, now)) return false;
+    auto* const taker = next_after(lease);
+    if (taker == nullptr || !taker->take_over(left, lease, order_.next()->joined, now))
+        return false;
     give_turn(order_.freed(lease.id()), {}, now);  // one that could share with it kept it in
     return true;
 }

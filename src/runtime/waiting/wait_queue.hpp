@@ -54,7 +54,9 @@ class contender {
 /// core::local_queue, and when others may, by core::yield_policy; this passes the word on.
 class wait_queue {
   public:
-    explicit wait_queue(plan_pointer what) : what_(std::move(what)), order_(what_->keys.queued) {}
+    /// `key`: one of those of the plan.
+    wait_queue(const plan_pointer& what, const std::string& key)
+        : key_(what, &key), order_(what->keys.queued), queued_(what->keys.queued) {}
     wait_queue(const wait_queue&) = delete;
     wait_queue& operator=(const wait_queue&) = delete;
 
@@ -62,6 +64,12 @@ class wait_queue {
     /// Waits without standing behind anybody of this client: the server alone decides.
     void join_apart(contender& who) HOLDFAST_LOCKED;
     void leave(contender& who, core::time_point now) noexcept HOLDFAST_LOCKED;
+
+    /// Whether it is its turn: nobody of this client stands before it or keeps it out. Who has to
+    /// have it in several queues, and is told in one, looks at all.
+    [[nodiscard]] bool is_turn_of(const contender& who) const HOLDFAST_LOCKED {
+        return order_.turn() == who.id();
+    }
 
     /// So that the next took() of its kind cannot fail. Throws std::bad_alloc.
     void reserve_holder(const kinds::kind& of) HOLDFAST_LOCKED { order_.reserve(of.sharing()); }
@@ -110,7 +118,7 @@ class wait_queue {
         return now < quiet_until_;
     }
 
-    [[nodiscard]] std::string_view key() const { return what_->keys.lock; }
+    [[nodiscard]] std::string_view key() const { return *key_; }
     [[nodiscard]] const std::vector<contender*>& waiting() const HOLDFAST_LOCKED {
         return waiting_;
     }
@@ -138,8 +146,10 @@ class wait_queue {
                    core::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] core::duration gap(core::time_point now) HOLDFAST_LOCKED;
     [[nodiscard]] contender* find(std::optional<core::local_id> who) const;
+    /// Who is next when `lease` lets go; nullptr: nobody, or it holds the key no more.
+    [[nodiscard]] contender* next_after(const hold& lease) const HOLDFAST_LOCKED;
 
-    plan_pointer what_;  // of whoever opened it: keeps the key
+    std::shared_ptr<const std::string> key_;  // in the plan of whoever opened it
     core::local_queue order_;
     std::vector<contender*> waiting_;
     hold* holder_ = nullptr;
@@ -148,6 +158,7 @@ class wait_queue {
     std::size_t apart_ = 0;  // how many of those who wait
     core::time_point quiet_until_{};
     std::size_t users_ = 0;
+    bool queued_;          // the only voter keeps a queue, too
     bool listed_ = false;  // among those of `wait_queues` that may be idle
 };
 

@@ -7,10 +7,34 @@
 namespace holdfast::runtime {
 
 wait_queue& wait_queues::open(const plan_pointer& what) {
-    return open(queues_.try_emplace(what->keys.lock, what).first->second);
+    auto& first = open(what, what->keys.lock);
+    const auto others = what->keys.rest();
+    std::size_t opened = 0;
+    try {
+        for (; opened < others.size(); ++opened) open(what, others[opened]);
+    } catch (...) {
+        while (opened-- > 0) close(queues_.find(others[opened])->second);
+        close(first);
+        throw;
+    }
+    return first;
 }
 
-wait_queue& wait_queues::open(wait_queue& known) {
+wait_queue& wait_queues::open(const plan& what, wait_queue& first) noexcept {
+    each(what, first, [](wait_queue& here) HOLDFAST_LOCKED { open(here); });
+    return first;
+}
+
+void wait_queues::close(const plan& what, wait_queue& first) noexcept {
+    for (const auto& key : what.keys.rest()) close(queues_.find(key)->second);
+    close(first);
+}
+
+wait_queue& wait_queues::open(const plan_pointer& what, const std::string& key) {
+    return open(queues_.try_emplace(key, what, key).first->second);
+}
+
+wait_queue& wait_queues::open(wait_queue& known) noexcept {
     ++known.users_;
     return known;
 }
@@ -77,6 +101,14 @@ void wait_queues::abort_all() noexcept {
         close(here);
         next = queues_.begin();
     }
+}
+
+std::vector<std::string_view> wait_queues::waited_for() const {
+    std::vector<std::string_view> all;
+    for (const auto& [key, here] : queues_) {
+        if (!here.waiting().empty()) all.push_back(key);
+    }
+    return all;
 }
 
 std::vector<wait_queue*> wait_queues::open_those_with_waiters() {

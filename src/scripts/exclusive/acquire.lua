@@ -17,7 +17,8 @@ if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
     return {0, owner, redis.call('PTTL', KEYS[1])}
 end
 if not KEYS[2] then return {1, 0} end
-local last = draw(KEYS[2], ARGV[3], ARGV[4], tonumber(ARGV[5]))
+-- Read only now: who is denied would be told of every change of the counter, too.
+local last = draw(redis.call('MGET', KEYS[2])[1], KEYS[2], ARGV[3], ARGV[4], tonumber(ARGV[5]))
 if not last then
     redis.call('DEL', KEYS[1])
     return no_counter(KEYS[2])

@@ -1,9 +1,9 @@
 -- Draws fencing tokens: `count` of them, and returns the last.
 --
--- Who is denied must not have read the counter: it would be told of every change of that, too. By MGET:
--- what is no string counts as missing, and is found out when it is written; then nil is returned.
-local function draw(counter_key, retention, count, floor)
-    local counter = tonumber(redis.call('MGET', counter_key)[1] or nil)
+-- `found`: what MGET has found there. What is no string counts as missing to that, and is found out when it is
+-- written; then nil is returned.
+local function draw(found, counter_key, retention, count, floor)
+    local counter = tonumber(found or nil)
     local condition = counter and 'XX' or 'NX'
     local first = (counter or 0) + 1
     if not counter or first < floor then

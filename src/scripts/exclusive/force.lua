@@ -7,16 +7,12 @@
 -- 1   released
 -- 0   another owner, or none
 -- uses grant_next.lua
+-- uses leave_note.lua
 local holder = redis.call('GET', KEYS[1])
 -- Several voters may each have had another reader first: the one that is named stands for all of them.
 local read = not KEYS[3] and string.sub(ARGV[1], 1, 4) == 'hr1:' and string.sub(holder or '', 1, 4) == 'hr1:'
 if holder ~= ARGV[1] and not read then return 0 end
-local now = redis.call('TIME')
--- The lock goes last: where any of these is not permitted it is as it was. The first PEXPIRE finds
--- nothing, and is there for that alone.
-redis.call('DEL', KEYS[2])
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
-redis.call('HSET', KEYS[2], 'at', now[1], 'by', ARGV[3], 'held_by', ARGV[4], 'reason', ARGV[5])
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
+-- The lock goes last.
+leave_note(KEYS[2], ARGV[2], ARGV[3], ARGV[4], ARGV[5])
 if not KEYS[3] or not grant_next(KEYS[1], KEYS[3], ARGV[1]) then redis.call('DEL', KEYS[1]) end
 return 1

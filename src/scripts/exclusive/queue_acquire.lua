@@ -17,12 +17,17 @@
 local lock, queue, owner = KEYS[1], KEYS[2], ARGV[1]
 local said_before = KEYS[3] and 5 or 2
 local entry, in_line = ARGV[said_before + 1], ARGV[said_before + 2]
-local holder = redis.call('GET', lock)
+-- The counter is read along: nobody listens through this script, so nobody is told of its changes.
+local found = KEYS[3] and redis.call('MGET', lock, KEYS[3]) or {redis.call('GET', lock)}
+local holder = found[1]
 -- Nothing is written where nobody waits: a server without memory lets a script go on that has begun to.
 local waiting = not holder and redis.pcall('LLEN', queue)
-if type(waiting) == 'number' and waiting > 0 then holder = grant_next(lock, queue) end
+if type(waiting) == 'number' and waiting > 0 then
+    holder = redis.call('GET', lock) or grant_next(lock, queue)
+end
 if not holder then
-    redis.call('SET', lock, owner, 'PX', ARGV[2])
+    -- MGET does not tell what is no string from nothing, and GET says what is wrong with it.
+    if not redis.call('SET', lock, owner, 'NX', 'PX', ARGV[2]) then redis.call('GET', lock) end
     -- Where the queue was kept from it, it may still stand there.
     if in_line then redis.pcall('LREM', queue, -1, entry .. owner) end
 elseif holder == owner then
@@ -45,7 +50,7 @@ else
     return {0, string.sub(holder, 1, 1024), left, place}
 end
 if not KEYS[3] then return {1, 0} end
-local last = draw(KEYS[3], ARGV[3], ARGV[4], tonumber(ARGV[5]))
+local last = draw(found[2], KEYS[3], ARGV[3], ARGV[4], tonumber(ARGV[5]))
 if not last then
     if not grant_next(lock, queue, owner) then redis.call('DEL', lock) end
     return no_counter(KEYS[3])

@@ -22,7 +22,7 @@ else
     holder = owner
 end
 if not KEYS[3] then return {1, 0} end
-local last = draw(KEYS[3], ARGV[3], ARGV[4], tonumber(ARGV[5]))
+local last = draw(redis.call('MGET', KEYS[3])[1], KEYS[3], ARGV[3], ARGV[4], tonumber(ARGV[5]))
 if not last then
     if stop_reading(lock, readers, holder, owner) == 'last' then redis.call('DEL', lock) end
     return no_counter(KEYS[3])

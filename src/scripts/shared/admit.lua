@@ -5,7 +5,8 @@ local function admit(lock, queue, readers, holder)
         local first = redis.pcall('LRANGE', queue, 0, 0)[1]
         local channel, owner = string.match(first or '', '^(%S+) %S+ (hr1:.+)$')
         if not owner or type(redis.pcall('LPOP', queue)) ~= 'string' then return end
-        local heard = channel == '-' or redis.pcall('PUBLISH', channel, owner .. '\n' .. lock)
+        local how = string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+        local heard = channel == '-' or redis.pcall(how, channel, owner .. '\n' .. lock)
         if heard ~= 0 then read_on(lock, readers, holder, owner, 2000) end
     end
 end

@@ -13,6 +13,7 @@
 --                          others stand before a newcomer). Its place in line, from 1 on; 0: in none
 -- uses exclusive/draw.lua
 -- uses exclusive/grant_next.lua
+-- uses exclusive/stand_in_line.lua
 -- uses reading.lua
 -- uses admit.lua
 local lock, queue, readers, owner = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
@@ -24,28 +25,22 @@ local in_line = type(waiting) == 'number' and waiting > 0
 -- Who was let in before, and came too late, may have left readers behind under its own name.
 if known and holder ~= owner and redis.call('ZSCORE', readers, '=' .. owner) then redis.call('DEL', readers) end
 if not holder and in_line then holder = grant_next(lock, queue) end
-local before = known and in_line and redis.pcall('LPOS', queue, entry)  -- false: not there
+local before = known and redis.pcall('LPOS', queue, entry)  -- false: not there
 local admitted = not holder or (known and is_reader(readers, holder, owner))
 -- The first in line is kept out by a writer alone: whoever stood before it may have left, or died. Nobody lets
 -- go for the dead while others read, so who looks passes over them: an empty call shows who is there.
 if not admitted and is_read(holder) then
     while type(before) == 'number' and before > 0 do
         local channel = string.match(redis.pcall('LRANGE', queue, 0, 0)[1] or '', '^(%S+) ')
-        if not channel or channel == '-' or redis.pcall('PUBLISH', channel, '') ~= 0 then break end
+        local how = channel and string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+        if not channel or channel == '-' or redis.pcall(how, channel, '') ~= 0 then break end
         if type(redis.pcall('LPOP', queue)) ~= 'string' then break end
         before = before - 1
     end
     admitted = not in_line or before == 0
 end
 if not admitted then
-    local place = 0
-    if ARGV[3] ~= '' then
-        -- Who may not look where it stands must not stand there twice.
-        if before then place = before else place = redis.pcall('RPUSH', queue, entry) end
-        if type(place) ~= 'number' then place = 0 elseif before then place = place + 1 end
-        local extend = before and redis.pcall or redis.call
-        if place > 0 then extend('PEXPIRE', queue, 10000) end
-    end
+    local place = ARGV[3] ~= '' and stand_in_line(queue, entry, before) or 0
     local left = -2
     if place < 2 or known then left = redis.call('PTTL', lock) end
     return {0, string.sub(holder, 1, 1024), left, place}
@@ -59,7 +54,7 @@ end
 if known then redis.pcall('LREM', queue, -1, entry) end
 if in_line then admit(lock, queue, readers, holder) end
 if not KEYS[4] then return {1, 0} end
-local last = draw(KEYS[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
+local last = draw(redis.call('MGET', KEYS[4])[1], KEYS[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
 if not last then
     if stop_reading(lock, readers, holder, owner) == 'last' and not grant_next(lock, queue, owner) then
         redis.call('DEL', lock)

@@ -28,7 +28,8 @@ const scripts::script* find_script(std::string_view what) {
 }
 
 std::string name_of(const stub_server::words& command) {
-    if (command[0] == "CLIENT" || command[0] == "SCRIPT" || command[0] == "SENTINEL") {
+    if (command[0] == "CLIENT" || command[0] == "SCRIPT" || command[0] == "SENTINEL" ||
+        command[0] == "CLUSTER") {
         return command[1];
     }
     if (command[0] != "EVAL" && command[0] != "EVALSHA") return command[0];

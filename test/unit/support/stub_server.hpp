@@ -28,9 +28,9 @@ class stub_server final : public peer {
     stub_server(world& in, std::string name);
 
     /// Answers `command` with `reply` from now on, instead of carrying it out; once: only the next
-    /// one. A command is called by its first word, CLIENT, SCRIPT and SENTINEL by their second
-    /// (`TRACKING`), a script by its name (`acquire`). An empty reply is none: that answer never
-    /// comes.
+    /// one. A command is called by its first word, CLIENT, SCRIPT, SENTINEL and CLUSTER by their
+    /// second (`TRACKING`), a script by its name (`acquire`). An empty reply is none: that answer
+    /// never comes.
     void answer(const std::string& command, std::string reply) { always_[command] = reply; }
     void answer_once(const std::string& command, std::string reply) { once_[command] = reply; }
     void answer_as_usual(const std::string& command) { always_.erase(command); }

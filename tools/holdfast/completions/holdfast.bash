@@ -3,25 +3,28 @@
 _holdfast_connecting='--url --user --password-file --cacert --cert --key --sni --insecure --prefix
                       --allow-eviction'
 
-_holdfast_commands='run lock renew unlock status ls doctor enlist local bench lab version'
+_holdfast_commands='run lock renew unlock elect status ls limit doctor enlist local bench lab version'
 
 _holdfast_lab='exists-set setnx-expire getset lua-setnx set-nx get-del lua-del renewal redlock
-               holdfast holdfast-guarded holdfast-quorum crash race skew overwrite stranger
-               overtime late-delete release-race failover restart lost-answer late-write
-               clock-jump old-jump hang'
+               holdfast holdfast-guarded holdfast-quorum holdfast-sentinel holdfast-unacked
+               crash race skew overwrite stranger overtime late-delete release-race failover
+               restart lost-answer late-write clock-jump old-jump hang cut-off'
 
-_holdfast_bench='a b c d e f g h server coroutines quorum votes held'
+_holdfast_bench='a b c d e f g h i server coroutines quorum votes held replication'
 
 _holdfast_options() {
     case $1 in
-        run) echo '-n --nonblock -w --wait -s --shared -x --exclusive -E --conflict-exit-code -c --command --ttl --at-least
-                   --at-most --kill-after --fair --wait-all --label --status-fd -v --verbose -h --help' \
+        run) echo '-n --nonblock -w --wait -s --shared -x --exclusive --permits -k -E --conflict-exit-code
+                   -c --command --ttl --at-least --at-most --kill-after --fair --wait-all --label --status-fd -v --verbose -h --help' \
                   "$_holdfast_connecting" ;;
         lock) echo "-n --nonblock -w --wait --ttl --label --json -h --help $_holdfast_connecting" ;;
         renew) echo "--owner --ttl -h --help $_holdfast_connecting" ;;
-        unlock) echo "--owner --force --reason --yes -h --help $_holdfast_connecting" ;;
+        unlock) echo "--owner --force --slot --reason --yes -h --help $_holdfast_connecting" ;;
+        elect) echo '--value --ttl --label -c --command --kill-after --watch --json -v --verbose -h --help' \
+                    "$_holdfast_connecting" ;;
         status) echo "--json -q --quiet -h --help $_holdfast_connecting" ;;
         ls | doctor) echo "--json -h --help $_holdfast_connecting" ;;
+        limit) echo "--permits -h --help $_holdfast_connecting" ;;
         enlist) echo "--fresh --yes -h --help $_holdfast_connecting" ;;
         lab) echo '--json -h --help' ;;
         bench) echo '--quick --no-peers --only --match --beside --before --rounds --seconds --json
@@ -36,7 +39,7 @@ _holdfast_first_positional() {
     for ((n = 2; n < COMP_CWORD; ++n)); do
         case ${COMP_WORDS[n]} in
             --) echo $((n + 1)); return ;;
-            -n | --nonblock | -s | --shared | -x | --exclusive | --fair | --wait-all | -v | --verbose | \
+            -n | --nonblock | -s | --shared | -x | --exclusive | --fair | --wait-all | --watch | --json | -v | --verbose | \
                 --insecure | --allow-eviction | -h | --help) ;;
             -*) ((++n)) ;;
             *) echo "$n"; return ;;
@@ -57,7 +60,7 @@ _holdfast() {
         mapfile -t COMPREPLY < <(compgen -W "$_holdfast_commands" -- "$current")
         return
     fi
-    if [[ $command == run ]]; then
+    if [[ $command == run || $command == elect ]]; then
         key=$(_holdfast_first_positional)
         if [[ -n $key ]] && ((COMP_CWORD > key)); then
             [[ ${COMP_WORDS[key + 1]} == -- ]] && ((++key))
@@ -82,8 +85,9 @@ _holdfast() {
             mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// valkey:// valkeys:// unix://
                 local:' -- "$current")
             return ;;
-        -w | --wait | --ttl | --at-least | --at-most | --kill-after | -E | --conflict-exit-code | \
-            -c | --command | --label | --status-fd | --user | --sni | --prefix | --owner | --reason | \
+        -k | -w | --wait | --ttl | --at-least | --at-most | --kill-after | -E | --conflict-exit-code | \
+            -c | --command | --value | --label | --status-fd | --user | --sni | --prefix | --owner | --reason | \
+            --permits | --slot | \
             --only | --match | --beside | --rounds | --seconds)
             return ;;
     esac

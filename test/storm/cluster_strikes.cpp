@@ -1,0 +1,76 @@
+// What the nemesis does to a Cluster.
+
+#include "storm/nemesis.hpp"
+#include "storm/visitor.hpp"
+
+namespace holdfast::storm {
+namespace {
+
+constexpr std::size_t shards = test::redis_cluster::shards;
+
+}  // namespace
+
+std::vector<std::size_t> nemesis::choose_in_cluster(fault_kind kind) {
+    auto& cluster = scene_.cluster();
+    const auto shard = std::uniform_int_distribution<std::size_t>(0, shards - 1)(random_);
+    const std::size_t master = cluster.master_of(shard);
+    std::vector<std::size_t> replicas;
+    for (auto n = shard; n < cluster.size(); n += shards) {
+        if (n != master) replicas.push_back(n);
+    }
+    switch (kind) {
+        case fault_kind::fail_over: return some_of(replicas, 1);
+        case fault_kind::stop_replicas: return replicas;
+        case fault_kind::move_slot: {
+            const std::size_t which =
+                std::uniform_int_distribution<std::size_t>(0, keys.size() - 1)(random_);
+            moving_ = keys[which];
+            const auto known = moved_to_.find(moving_);
+            const auto slot = cluster.slot_of(std::string(moving_));
+            const auto from =
+                known == moved_to_.end() ? test::redis_cluster::shard_of(slot) : known->second;
+            moved_to_[moving_] = (from + 1 + (shard % (shards - 1))) % shards;
+            return {cluster.master_of(from)};
+        }
+        default: return {master};
+    }
+}
+
+// Half of them with all keys at the server that the slot goes to, for as long as it takes.
+void nemesis::begin_in_cluster(const strike& chosen, std::size_t n) {
+    auto& cluster = scene_.cluster();
+    switch (chosen.kind) {
+        case fault_kind::fail_over: cluster.server(n).command({"CLUSTER", "FAILOVER"}); return;
+        case fault_kind::stop_master:
+        case fault_kind::stop_replicas: return cluster.server(n).pause();
+        case fault_kind::kill_master: return cluster.server(n).kill_hard();
+        case fault_kind::move_slot: {
+            const auto slot = cluster.slot_of(std::string(moving_));
+            auto& to = cluster.server(cluster.master_of(moved_to_[moving_]));
+            cluster.begin_moving(slot, cluster.server(n), to);
+            if (chosen.harsh) test::redis_cluster::move_keys(slot, cluster.server(n), to);
+            return;
+        }
+        default: return;
+    }
+}
+
+void nemesis::end_in_cluster(const strike& chosen, std::size_t n) {
+    auto& cluster = scene_.cluster();
+    switch (chosen.kind) {
+        case fault_kind::stop_master:
+        case fault_kind::stop_replicas: return cluster.server(n).resume();
+        case fault_kind::kill_master:
+            return chosen.harsh ? cluster.server(n).restart(test::data::lost)
+                                : cluster.server(n).start();
+        case fault_kind::move_slot: {
+            const auto slot = cluster.slot_of(std::string(moving_));
+            auto& to = cluster.server(cluster.master_of(moved_to_[moving_]));
+            test::redis_cluster::move_keys(slot, cluster.server(n), to);
+            return cluster.finish_moving(slot, to);
+        }
+        default: return;
+    }
+}
+
+}  // namespace holdfast::storm
