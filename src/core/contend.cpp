@@ -36,6 +36,7 @@ contend::decision contend::on(const turn& ours, time_point now, std::uint64_t) {
     listens_ = listens_ || (ours.others.known && config_.waits);
     answered_ = answered_ || (ours.stood_behind && ours.others.known);
     spread_ = std::max(spread_, ours.others.spread);
+    out_since_ = std::min(out_since_, ours.out_since);
     if (state_ == state::attempting) {
         notified_by_ =
             node_set::first(config_.nodes);  // the running attempt may have come too early

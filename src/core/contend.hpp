@@ -90,6 +90,7 @@ class contend {
         contention others{};
         duration pause{0};  // in which they may go first
         bool stood_behind = false;
+        time_point out_since = never;  // since when we and those before us reached no majority
     };  // nobody of this process stands before us, and none holds the key
     struct attempted {
         acquire::verdict how;

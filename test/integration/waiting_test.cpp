@@ -234,5 +234,26 @@ TEST_F(waiting, several_keys_at_once_do_not_confuse_each_other) {
     for_first.get();
 }
 
+TEST_F(waiting, for_a_server_that_is_gone_takes_all_threads_of_a_process_no_longer_than_one) {
+    constexpr auto patience = 500ms * slowness;
+    auto settings = settings_for(server_.url());
+    settings.patience = patience;
+    client impatient(settings);
+    server_.stop();
+    const auto began = clock::now();
+    std::vector<std::future<milliseconds>> waiters;
+    for (int n = 0; n < 4; ++n) {
+        waiters.push_back(std::async(std::launch::async, [&] {
+            EXPECT_THROW((void)mutex(impatient, "k").acquire(), error);
+            return since(began, clock::now());
+        }));
+    }
+    for (auto& each : waiters) {
+        const auto took = each.get();
+        EXPECT_GE(took, patience);
+        EXPECT_LT(took, 2 * patience);
+    }
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -44,6 +44,15 @@ TEST(contend, can_have_endless_patience) {
               sleep_until(at(1s + 1ms)));
 }
 
+TEST(contend, counts_its_patience_from_when_those_before_it_reached_no_majority) {
+    auto machine = idle();
+    EXPECT_EQ(machine.step(contend::turn{.out_since = at(1s)}, at(9s), no_jitter), quiet_attempt);
+    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(10s), no_jitter),
+              sleep_until(at(10s + 1ms)));
+    machine.step(contend::tick{}, at(10s + 1ms), no_jitter);
+    EXPECT_EQ(machine.step(attempted{verdict::unreachable}, at(11s), no_jitter), finish);
+}
+
 TEST(contend, regains_its_patience_when_a_majority_answers) {
     auto machine = attempting(3);
     machine.step(attempted{verdict::unreachable}, at(1s), no_jitter);

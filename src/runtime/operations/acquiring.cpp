@@ -123,7 +123,11 @@ void acquiring::turn(core::duration pause, core::time_point now) noexcept {
     if (!everywhere) return;
     step(
         core::contend::turn{
-            .others = queue_->known_contention(), .pause = pause, .stood_behind = waited_},
+            .others = queue_->known_contention(),
+            .pause = pause,
+            .stood_behind = waited_,
+            // Those who wait behind each other wait for the same servers, each from when it came.
+            .out_since = std::max(queue_->out_since(), started_at_)},
         now);
 }
 // Of many who stand in line apart only the first has to know that the key changed.
@@ -170,6 +174,7 @@ void acquiring::decided(const attempt& what, core::time_point now) noexcept {
             const auto why = what.why();
             outcome.hopeless = why.hopeless;
             outcome.emptied = why.emptied;
+            each_queue([&](wait_queue& here) HOLDFAST_LOCKED { here.unreachable(now); });
         }
         step(outcome, now);
     });

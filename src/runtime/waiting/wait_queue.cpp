@@ -53,11 +53,13 @@ bool wait_queue::hand_off(hold& lease, const core::grant& left, core::time_point
 
 void wait_queue::denied() {
     quiet_until_ = {};
+    out_since_ = core::never;
     contention_.known = true;
     yielding_.denied();
 }
 
 void wait_queue::won(const core::contention& met, core::time_point asked_at, core::time_point now) {
+    out_since_ = core::never;
     contention_ = met;
     yielding_.won(asked_at, now);
 }

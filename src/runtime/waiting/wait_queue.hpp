@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -88,7 +89,11 @@ class wait_queue {
     bool hand_off(hold& lease, const core::grant& left,
                   core::time_point now) noexcept HOLDFAST_LOCKED;
 
-    /// Somebody of this client met another holder, or got the key from the servers.
+    /// Somebody of this client reached no majority, met another holder, or got the key from the
+    /// servers.
+    void unreachable(core::time_point now) HOLDFAST_LOCKED {
+        out_since_ = std::min(out_since_, now);
+    }
     void denied() HOLDFAST_LOCKED;
     void won(const core::contention& met, core::time_point asked_at,
              core::time_point now) HOLDFAST_LOCKED;
@@ -139,6 +144,9 @@ class wait_queue {
         return contention_;
     }
 
+    /// Since when nobody of this client, of those who asked, has reached a majority.
+    [[nodiscard]] core::time_point out_since() const HOLDFAST_LOCKED { return out_since_; }
+
   private:
     friend class wait_queues;
 
@@ -157,6 +165,7 @@ class wait_queue {
     core::yield_policy yielding_;
     std::size_t apart_ = 0;  // how many of those who wait
     core::time_point quiet_until_{};
+    core::time_point out_since_ = core::never;
     std::size_t users_ = 0;
     bool queued_;          // the only voter keeps a queue, too
     bool listed_ = false;  // among those of `wait_queues` that may be idle
