@@ -6,6 +6,7 @@
 
 #include <array>
 #include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -74,6 +75,13 @@ class environment final : public runtime::environment {
 
 }  // namespace
 
-std::shared_ptr<runtime::environment> make_environment() { return std::make_shared<environment>(); }
+// Asio's loop needs descriptors. Its errors are Boost's, which no user of the library knows.
+std::shared_ptr<runtime::environment> make_environment() {
+    try {
+        return std::make_shared<environment>();
+    } catch (const boost::system::system_error& failed) {
+        throw std::system_error(failed.code(), "cannot make a client");
+    }
+}
 
 }  // namespace holdfast::platform

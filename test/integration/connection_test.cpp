@@ -341,6 +341,28 @@ TEST(connection, works_when_every_byte_comes_alone) {
     }
 }
 
+/// While it lives this process can open no more than so many descriptors.
+class few_descriptors {
+  public:
+    explicit few_descriptors(std::size_t left) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit few = before_;
+        few.rlim_cur = 200;
+        ::setrlimit(RLIMIT_NOFILE, &few);
+        for (file_descriptor one(::dup(0)); one; one = file_descriptor(::dup(0))) {
+            taken_.push_back(std::move(one));
+        }
+        taken_.resize(taken_.size() - left);
+    }
+    ~few_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    few_descriptors(const few_descriptors&) = delete;
+    few_descriptors& operator=(const few_descriptors&) = delete;
+
+  private:
+    rlimit before_{};
+    std::vector<file_descriptor> taken_;
+};
+
 TEST(connection, without_file_descriptors_fails_and_recovers) {
     // The sanitizers need a descriptor to look at the first object of a type: let them look now.
     const auto at_first = error_of([] {
@@ -350,23 +372,29 @@ TEST(connection, without_file_descriptors_fails_and_recovers) {
     ASSERT_EQ(at_first.code, errc::unreachable);
     const redis_server server;
     client through(server.url());
-    std::vector<file_descriptor> all;
-    rlimit before{};
-    ::getrlimit(RLIMIT_NOFILE, &before);
-    rlimit few = before;
-    few.rlim_cur = 200;
-    ::setrlimit(RLIMIT_NOFILE, &few);
-    for (;;) {
-        file_descriptor one(::dup(0));
-        if (!one) break;
-        all.push_back(std::move(one));
+    {
+        const few_descriptors none(0);
+        const auto error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
+        EXPECT_EQ(error.code, errc::unreachable);
+        EXPECT_TRUE(contains(error.what, "Too many open files")) << error.what;
     }
-    const auto error = error_of([&] { (void)mutex(through, "k").try_acquire(); });
-    EXPECT_EQ(error.code, errc::unreachable);
-    EXPECT_TRUE(contains(error.what, "Too many open files")) << error.what;
-    all.clear();
-    ::setrlimit(RLIMIT_NOFILE, &before);
     EXPECT_TRUE(mutex(through, "k").try_acquire_for(surely));
+}
+
+TEST(connection, a_client_that_cannot_be_made_for_want_of_descriptors_says_so) {
+    client("redis://127.0.0.1:1");  // as above: for the sanitizers
+    std::size_t left = 0;
+    for (bool made = false; !made; ++left) {
+        ASSERT_LT(left, 20U);
+        const few_descriptors few(left);
+        try {
+            client("redis://127.0.0.1:1");
+            made = true;
+        } catch (const std::system_error& failed) {
+            EXPECT_EQ(failed.code(), std::errc::too_many_files_open) << failed.what();
+        }
+    }
+    EXPECT_GT(left, 1U);
 }
 
 TEST(connection, is_not_inherited_by_programs_that_are_executed) {
