@@ -66,7 +66,13 @@ class environment final : public runtime::environment {
 
     [[nodiscard]] std::unique_ptr<runtime::driver> make_driver(
         base::client_mutex& guard, runtime::driver::machinery& driven) override {
-        return std::make_unique<threaded_driver>(io_, guard, driven);
+        // Asio's loop needs descriptors. Its errors are Boost's, which no user of the library
+        // knows.
+        try {
+            return std::make_unique<threaded_driver>(io_, guard, driven);
+        } catch (const boost::system::system_error& failed) {
+            throw std::system_error(failed.code(), "cannot make a client");
+        }
     }
 
   private:
@@ -75,13 +81,6 @@ class environment final : public runtime::environment {
 
 }  // namespace
 
-// Asio's loop needs descriptors. Its errors are Boost's, which no user of the library knows.
-std::shared_ptr<runtime::environment> make_environment() {
-    try {
-        return std::make_shared<environment>();
-    } catch (const boost::system::system_error& failed) {
-        throw std::system_error(failed.code(), "cannot make a client");
-    }
-}
+std::shared_ptr<runtime::environment> make_environment() { return std::make_shared<environment>(); }
 
 }  // namespace holdfast::platform
