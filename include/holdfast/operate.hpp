@@ -258,8 +258,8 @@ struct server_report {
     std::string one_with{};  // a node of the quorum that is the same server, or replicates it
     std::optional<group_report> group{};  // of a Sentinel URL, also where no master was reached
 
-    /// Of a master of a Cluster: its part in it. Each slot has a record of its own, so enlisted,
-    /// max_ttl and quarantine are not set.
+    /// Of a master of a Cluster: its part in it. Each slot has a record of its own: enlisted,
+    /// max_ttl and quarantine are those of one of its slots.
     struct shard_report {
         std::size_t slots = 0;     // that it serves
         std::size_t replicas = 0;  // that the Cluster knows, and that are not down

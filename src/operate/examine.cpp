@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/access.hpp"
+#include "core/hash_slot.hpp"
 #include "core/judge.hpp"
 #include "holdfast/operate.hpp"
 #include "net/enlisting.hpp"
@@ -114,9 +115,12 @@ std::string_view sound(std::string_view record, std::chrono::microseconds now) {
     return noted(record, "floor").empty() ? std::string_view{} : record;
 }
 
-// As a guarded client would see it; nothing is written.
-void read_guard(server_report& report, interview& with) HOLDFAST_LOCKED {
-    const auto record = with.ask({"GET", std::string(core::record_key)});
+// As a guarded client would see it; nothing is written. In a Cluster each slot has a record: that
+// of the trial lock's slot is taken for all of them.
+void read_guard(server_report& report, interview& with, const kinds::keys& lock) HOLDFAST_LOCKED {
+    const auto record =
+        with.ask({"GET", report.shard ? net::slot_record_key(core::hash_slot(lock.lock))
+                                      : std::string(core::record_key)});
     const auto time = with.ask({"TIME"});
     if (!record || !time || resp::view(*record).is_error() || report.run_id.empty()) return;
     const std::chrono::microseconds now(micros_of(*time));
@@ -200,7 +204,7 @@ server_report examine_one(runtime::engine& engine, core::node_index whom,
     read_clock(report, with);
     read_persistence(report, with);
     read_rights(report, with, lock);
-    if (!clustered) read_guard(report, with);  // in a Cluster each slot has a record
+    read_guard(report, with, lock);
     read_replicas(report, with);
     if (!with.node().facts().is_replica) report.trial = detail::try_lock_at(with, lock);
     return report;

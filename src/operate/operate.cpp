@@ -381,7 +381,8 @@ std::unordered_set<std::string> scan_enough(runtime::engine& engine, const std::
 void visit_locks(runtime::engine& engine, const std::unordered_set<std::string>& keys,
                  const lock_visitor& visit) {
     for (const auto& key : keys) {
-        if (!is_ours(engine, key)) continue;
+        // What is kept beside locks is none. In a Cluster there is a record for each slot.
+        if (key.starts_with(kinds::own_keys) || !is_ours(engine, key)) continue;
         const auto status = inspect_whole(engine, key, queue_view::length);
         if (status.held_by && !status.held_by->foreign()) visit(status);
     }
@@ -432,27 +433,44 @@ bool is_anywhere_ours(runtime::engine& engine, const std::string& name) {
 
 /// Looks through the client's own connections; where their servers cannot be written to, and so
 /// cannot be enlisted (no memory, no disk, no replicas), through others, which enlist none. Not
-/// behind the restart guard: what a server has forgotten is known by its record alone.
+/// behind the restart guard: what a server has forgotten is known by its record alone. Of a slot of
+/// a Cluster that cannot be enlisted what is there is shown all the same: as much as there is to
+/// see.
 class onlooker {
   public:
     explicit onlooker(client& through) : through_(through), engine_(&engine_of(through)) {}
+
+    /// From now on through connections that enlist nothing.
+    void stand_apart() {
+        apart_.emplace(through_, through_.settings().prefix);
+        engine_ = &apart_->engine();
+    }
 
     template <typename Look>
     auto look(Look&& at) {
         try {
             return at(*engine_);
         } catch (const std::system_error& error) {
-            if (error.code() != errc::server_error || *through_.settings().restart_guard) throw;
+            if (apart_ || !is_for_want_of_enlisting(error)) throw;
         }
-        apart_.emplace(through_, through_.settings().prefix);
-        engine_ = &apart_->engine();
+        stand_apart();
         return at(*engine_);
+    }
+
+    [[nodiscard]] bool in_cluster() const {
+        const auto lock = engine_->lock();
+        return engine_->cluster() != nullptr;
     }
 
     /// The one that was looked through last.
     [[nodiscard]] runtime::engine& engine() const { return *engine_; }
 
   private:
+    [[nodiscard]] bool is_for_want_of_enlisting(const std::system_error& error) const {
+        if (in_cluster() && error.code() == errc::unreachable) return true;
+        return error.code() == errc::server_error && !*through_.settings().restart_guard;
+    }
+
     client& through_;
     runtime::engine* engine_;
     std::optional<detail::observer> apart_;
@@ -539,6 +557,8 @@ std::vector<std::string> server_names(client& through) {
 
 void list(client& through, std::string_view glob, const lock_visitor& visit) {
     onlooker with(through);
+    // To list the locks of a Cluster must not put each of its slots into quarantine.
+    if (with.in_cluster()) with.stand_apart();
     const auto pattern = literally(through.settings().prefix) + std::string(glob);
     const auto keys =
         with.look([&](runtime::engine& engine) { return scan_enough(engine, pattern, false); });

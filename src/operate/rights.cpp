@@ -81,6 +81,18 @@ std::vector<right> further_rights(const std::string& key) {
             {{"SCAN", "0", "COUNT", "1"}, "+scan"}};
 }
 
+/// For semaphores and read-write locks. XX with NX is an error, as above.
+std::vector<right> rights_to_share(const std::string& key) {
+    return {{{"ZSCORE", key, "x"}, "+zscore"},
+            {{"ZADD", key, "XX", "NX", "1", "x"}, "+zadd"},
+            {{"ZREM", key, "x"}, "+zrem"},
+            {{"ZREMRANGEBYSCORE", key, "0", "0"}, "+zremrangebyscore"},
+            {{"ZRANGE", key, "0", "0"}, "+zrange"},
+            {{"ZREVRANGE", key, "0", "0"}, "+zrevrange"},
+            {{"ZRANGEBYSCORE", key, "0", "0"}, "+zrangebyscore"},
+            {{"ZCOUNT", key, "0", "0"}, "+zcount"}};
+}
+
 /// To see who waits.
 std::vector<right> rights_to_see_the_queue(const std::string& key) {
     return {{{"LRANGE", key, "0", "0"}, "+lrange"}, {{"LLEN", key}, "+llen"}};
@@ -221,6 +233,7 @@ lacking_rights find_lacking_rights(interview& with, const std::string& prefix,
         find_commands(with, rights_in_cluster(), found.to_lock);
     }
     find_commands(with, further_rights(lock.lock), found.further);
+    find_commands(with, rights_to_share(lock.lock), found.further);
     if (lock.queued) {
         find_commands(with, rights_to_see_the_queue(lock.lock), found.further);
         found.to_queue = find_queue_rights(with, lock.lock);

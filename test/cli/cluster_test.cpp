@@ -40,7 +40,14 @@ TEST_F(cluster, is_in_quarantine_until_somebody_vouches_for_all_of_its_slots) {
     const auto before = holdfast({"run", "-n", "new", "true"});
     EXPECT_EQ(before.exit_code, 69) << before.err;
     EXPECT_TRUE(contains(before.err, "quarantine")) << before.err;
+    const auto examined = holdfast({"doctor"});
+    EXPECT_EQ(examined.exit_code, 69) << examined.out;
+    EXPECT_TRUE(contains(examined.out, "restart")) << examined.out;
     vouch();
+    EXPECT_EQ(holdfast({"doctor"}).exit_code, 0);
+    const auto longer = holdfast({"doctor"}, "?max_ttl=2m");
+    EXPECT_EQ(longer.exit_code, 78) << longer.out;
+    EXPECT_TRUE(contains(longer.out, "max_ttl")) << longer.out;
     for (const auto* key : {"new", "another", "third", "fourth", "fifth"}) {
         const auto after = holdfast({"run", "-n", key, "true"});
         EXPECT_EQ(after.exit_code, 0) << key << ": " << after.err;
@@ -61,6 +68,45 @@ TEST_F(cluster, its_locks_are_listed_whichever_shard_has_them) {
     for (const auto& key : keys) EXPECT_TRUE(contains(result.out, key)) << key << result.out;
     const auto status = holdfast({"status", keys[0]});
     EXPECT_TRUE(contains(status.out, keys[0])) << status.out << status.err;
+}
+
+TEST_F(cluster, to_list_its_locks_writes_nothing) {
+    const auto keys = [&] {
+        std::string counts;
+        for (std::size_t n = 0; n < redis_cluster::shards; ++n) {
+            counts += servers().master(n).command({"DBSIZE"}) + " ";
+        }
+        return counts;
+    };
+    const auto before = keys();
+    const auto result = holdfast({"ls"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(keys(), before) << "no slot is put into quarantine by that";
+}
+
+TEST_F(cluster, a_shard_that_grants_nothing_can_be_looked_at) {
+    redis_cluster alone;
+    const auto at = [&](words arguments) {
+        arguments.insert(arguments.begin() + 1, {"--url", alone.url()});
+        return run_command(holdfast_with(arguments));
+    };
+    ASSERT_EQ(at({"enlist", "--fresh", "--yes"}).exit_code, 0);
+    words keys;
+    for (int n = 0; n < 6; ++n) keys.push_back("k" + std::to_string(n));
+    for (const auto& key : keys) ASSERT_EQ(at({"lock", "--ttl", "1m", key}).exit_code, 0);
+    for (std::size_t n = 0; n < redis_cluster::shards; ++n) alone.replica(n).kill_hard();
+
+    EXPECT_TRUE(eventually(20s, [&] {
+        const auto examined = at({"doctor"});
+        return examined.exit_code == 69 && contains(examined.out, "none is granted");
+    })) << at({"doctor"}).out;
+    EXPECT_EQ(at({"run", "-n", "another", "true"}).exit_code, 69);
+    const auto status = at({"status", keys[0]});
+    EXPECT_EQ(status.exit_code, 0) << status.err;
+    EXPECT_TRUE(contains(status.out, "held")) << status.out;
+    const auto listed = at({"ls"});
+    EXPECT_EQ(listed.exit_code, 0) << listed.err;
+    for (const auto& key : keys) EXPECT_TRUE(contains(listed.out, key)) << key << listed.out;
 }
 
 TEST_F(cluster, the_doctor_examines_every_master) {

@@ -210,7 +210,7 @@ finding rights(const server_report& report, const options& settings) {
     if (report.further_rights.empty()) return {"rights", verdict::good, "all that are needed"};
     return {"rights", verdict::warning,
             "all that a lock needs, but not " + in_a_row(report.further_rights) +
-                " for waiting, 'status', 'ls' and 'renew'",
+                " for waiting, 'status', 'ls', 'renew', semaphores and read-write locks",
             rules_for(report, report.further_rights)};
 }
 
@@ -302,15 +302,15 @@ finding agreement(const server_report& report, const options& settings) {
             found + ", and this one may hold for " + ours + ", which they do not wait for", fix};
 }
 
-/// How many servers of a shard may be down while its locks are granted.
-std::size_t dispensable(std::size_t members, replicas acks) {
+/// How many replicas of a shard have to acknowledge a lock.
+std::size_t acks_of(std::size_t members, replicas acks) {
     switch (acks.how()) {
-        case replicas::kind::none: return members - 1;
-        case replicas::kind::majority: return members - members / 2 - 1;
-        case replicas::kind::all: return 0;
+        case replicas::kind::none: return 0;
+        case replicas::kind::majority: return members / 2;
+        case replicas::kind::all: return members - 1;
         case replicas::kind::exactly: break;
     }
-    return acks.count() < members ? members - acks.count() - 1 : 0;
+    return acks.count();
 }
 
 finding shard(const server_report& report, const options& settings) {
@@ -326,6 +326,15 @@ finding shard(const server_report& report, const options& settings) {
                 "look after the Cluster: redis-cli --cluster check " + report.node,
                 exit_code::unavailable};
     }
+    const auto needed = part.members > 0 ? acks_of(part.members, acks) : acks.count();
+    if (needed > part.replicas) {
+        return {"cluster", verdict::bad,
+                found + " up, and " + std::to_string(needed) +
+                    " must acknowledge a lock: none is granted",
+                "bring the replicas of its shard back, or give it others: redis-cli --cluster "
+                "add-node ... --cluster-slave",
+                exit_code::unavailable};
+    }
     if (part.replicas == 0) {
         return {"cluster", verdict::warning, found + ": nobody takes its place when it fails",
                 "give it a replica: redis-cli --cluster add-node ... --cluster-slave"};
@@ -337,7 +346,7 @@ finding shard(const server_report& report, const options& settings) {
                     "them can acknowledge a lock",
                 "give a number of replicas, as replica_acks=1 in the URL"};
     }
-    if (part.members > 0 && dispensable(part.members, acks) == 0) {
+    if (part.members > 0 && needed + 1 >= part.members) {
         return {"cluster", verdict::warning,
                 found + ": when one of the " + std::to_string(part.members) +
                     " servers fails, its locks stop until that is back",
