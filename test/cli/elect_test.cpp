@@ -191,6 +191,8 @@ TEST_F(elect, is_understood_or_answered_with_what_is_wrong) {
           {words{"elect", "--watch", "x", "--", "true"}, "--watch runs no COMMAND"},
           {words{"elect", "--watch", "-c", "true", "x"}, "--watch runs no COMMAND"},
           {words{"elect", "--json", "x", "--", "true"}, "--json goes with --watch"},
+          {words{"elect", "--watch", "--value", "y", "x"}, "--watch does not lead"},
+          {words{"elect", "--watch", "--ttl", "5s", "x"}, "--watch does not lead"},
           {words{"elect", "x", "--value", "y"}, "options end at the NAME"},
           {words{"elect", "--ttl", "1s", "--kill-after", "2s", "x", "true"}, "elect: --ttl 1s"},
           {words{"elect", "--value", std::string(5000, 'x'), "x", "true"}, "--value"}}) {

@@ -34,6 +34,10 @@ TEST_F(latches, are_no_locks) {
     latch(client_, "batch", 3).count_down();
     const auto refused = holdfast({"run", "-n", "batch", "--", "true"});
     EXPECT_EQ(refused.exit_code, 76) << refused.err;
+    EXPECT_TRUE(contains(refused.err, "'batch' is a latch, no lock")) << refused.err;
+    const auto together = holdfast({"run", "-n", "-k", "other", "batch", "--", "true"});
+    EXPECT_EQ(together.exit_code, 76) << together.err;
+    EXPECT_TRUE(contains(together.err, "'batch' is a latch, no lock")) << together.err;
     EXPECT_EQ(holdfast({"elect", "batch", "--", "true"}).exit_code, 76);
     EXPECT_EQ(json_of(holdfast({"status", "--json", "batch"}).out).at("left"), 2);
 }

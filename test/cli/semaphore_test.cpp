@@ -50,15 +50,27 @@ TEST_F(permits, another_limit_and_another_kind_are_refused_clearly) {
     const auto limit = holdfast({"run", "--permits", "3", "key", "--", "true"});
     EXPECT_EQ(limit.exit_code, 78);
     EXPECT_TRUE(contains(limit.err, "has 2 permits, not 3")) << limit.err;
+    EXPECT_TRUE(contains(limit.err, "holdfast limit --permits")) << limit.err;
     const auto plain = holdfast({"run", "key", "--", "true"});
     EXPECT_EQ(plain.exit_code, 76) << plain.err;
     EXPECT_TRUE(contains(plain.err, "semaphore")) << plain.err;
     EXPECT_EQ(holdfast({"run", "-s", "key", "--", "true"}).exit_code, 76);
+    for (const auto& keys : {words{"-k", "a", "key"}, words{"-k", "key", "-k", "a", "b"}}) {
+        words all{"run"};
+        all.insert(all.end(), keys.begin(), keys.end());
+        all.push_back("true");
+        const auto together = holdfast(all);
+        EXPECT_EQ(together.exit_code, 76) << together.err;
+        EXPECT_TRUE(contains(together.err, "'key' is a semaphore of 2")) << together.err;
+    }
     EXPECT_EQ(holdfast({"lock", "key"}).exit_code, 76);
     ASSERT_EQ(holdfast({"lock", "other"}).exit_code, 0);
     const auto where_a_lock_is = holdfast({"run", "--permits", "2", "other", "--", "true"});
     EXPECT_EQ(where_a_lock_is.exit_code, 76);
-    EXPECT_TRUE(contains(where_a_lock_is.err, "no semaphore")) << where_a_lock_is.err;
+    EXPECT_TRUE(contains(where_a_lock_is.err, "'other' is no semaphore")) << where_a_lock_is.err;
+    const auto limited = holdfast({"limit", "--permits", "2", "other"});
+    EXPECT_EQ(limited.exit_code, 76) << limited.err;
+    EXPECT_TRUE(contains(limited.err, "'other' is no semaphore")) << limited.err;
     EXPECT_EQ(holdfast({"run", "--permits", "0", "key", "--", "true"}).exit_code, 64);
     EXPECT_EQ(holdfast({"run", "--permits", "2", "-s", "key", "--", "true"}).exit_code, 64);
     EXPECT_EQ(holdfast({"run", "--permits", "2", "-x", "key", "--", "true"}).exit_code, 64);

@@ -35,6 +35,8 @@ TEST_F(several, are_named_to_the_command) {
                                 "echo \"$HOLDFAST_KEY\"; echo \"$HOLDFAST_OWNER\""});
     EXPECT_EQ(said.exit_code, 0) << said.err;
     EXPECT_TRUE(said.out.starts_with("a\nb\nc\nhm1:")) << said.out;
+    const auto once = holdfast({"run", "-k", "a", "-k", "b", "a", "-c", "echo \"$HOLDFAST_KEY\""});
+    EXPECT_EQ(once.out, "a\nb\n") << "one that is given twice counts once";
 }
 
 TEST_F(several, are_shown_by_status_and_ls) {

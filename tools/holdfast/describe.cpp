@@ -117,7 +117,9 @@ json_object latch_as_json(const lock_status& status) {
     json_object object;
     object.add("key", status.key).add("state", name_of(state_of(status)));
     object.add_null("owner").add_null("holder").add("ttl_ms", milliseconds_of(latch.remaining));
-    return object.add("kind", "latch").add("count", latch.count).add("left", latch.left);
+    object.add_null("token").add_null("votes").add("nodes", std::uint64_t{1});
+    object.add("kind", "latch").add("count", latch.count).add("left", latch.left);
+    return object.add_null("waiting");
 }
 
 json_object as_json(const lock_status& status) {
@@ -282,7 +284,7 @@ const char* name_of(lock_state state) {
 }
 
 std::string status_as_json(const lock_status& status, const std::optional<forced_release>& last) {
-    if (status.latch) return latch_as_json(status).line();
+    if (status.latch) return latch_as_json(status).add_null("waiters").line();
     auto object = as_json(status);
     add_readers(object, status);
     add_permits(object, status);

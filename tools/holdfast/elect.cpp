@@ -60,6 +60,10 @@ void refuse(bool wrong, const std::string& why) {
 }
 
 std::string name_to_watch(arguments rest, const elect_options& options) {
+    const auto& run = options.run;
+    const bool leads = !run.value.empty() || run.ttl || run.kill_after || !run.label.empty();
+    refuse(leads,
+           "--watch does not lead: it goes without --value, --ttl, --kill-after and --label");
     refuse(rest.empty(), "which NAME?");
     refuse(rest.size() > 1 || !options.run.shell_command.empty(),
            "--watch runs no COMMAND: what is '" +

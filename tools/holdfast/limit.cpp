@@ -4,6 +4,7 @@
 #include "connection.hpp"
 #include "exit_code.hpp"
 #include "failure.hpp"
+#include "holdfast/error.hpp"
 #include "holdfast/operate.hpp"
 #include "holdfast/semaphore.hpp"
 #include "message.hpp"
@@ -15,6 +16,18 @@ std::string change_in_words(std::uint32_t before, std::uint32_t now) {
     const std::string has = " has " + std::to_string(now) + (now == 1 ? " permit" : " permits");
     if (before == now) return has + ", as before";
     return has + " now" + (before == 0 ? "" : ", and had " + std::to_string(before));
+}
+
+/// What is there instead says more than what the server calls it.
+std::uint32_t change(client& through, const std::string& key, std::uint32_t to) {
+    try {
+        return set_limit(through, key, to);
+    } catch (const std::system_error& error) {
+        if (error.code() != errc::wrong_type) throw;
+        (void)inspect(through, key);  // throws where it is no lock at all
+        throw failure(exit_code::protocol,
+                      "'" + printable(key) + "' is no semaphore: see 'holdfast status'");
+    }
 }
 
 }  // namespace
@@ -42,7 +55,7 @@ int limit(arguments given) {
 
     client through(server.settings());
     const auto now = static_cast<std::uint32_t>(*permits);
-    const auto before = set_limit(through, key, now);
+    const auto before = change(through, key, now);
     say("'" + printable(key) + "'" + change_in_words(before, now));
     return exit_code::done;
 }

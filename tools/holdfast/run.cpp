@@ -36,8 +36,8 @@ supervision supervision_of(const run_options& options) {
 }
 
 std::vector<std::string> environment_of(const run_options& options, const lease& held) {
-    std::string keys = options.key;
-    for (const auto& key : options.other_keys) (keys += '\n') += key;
+    std::string keys;
+    for (const auto& key : options.keys()) keys += (keys.empty() ? "" : "\n") + key;
     std::vector<std::string> all{"HOLDFAST_HELD=1", "HOLDFAST_KEY=" + keys,
                                  "HOLDFAST_TOKEN=" + std::to_string(held.token()),
                                  "HOLDFAST_OWNER=" + held.owner()};

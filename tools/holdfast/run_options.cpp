@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+
 #include "command_line.hpp"
 #include "describe.hpp"
 #include "exit_code.hpp"
@@ -184,7 +186,9 @@ std::string run_options::name() const { return names_in_words(keys()); }
 
 std::vector<std::string> run_options::keys() const {
     std::vector<std::string> all{key};
-    all.insert(all.end(), other_keys.begin(), other_keys.end());
+    for (const auto& each : other_keys) {
+        if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+    }
     return all;
 }
 

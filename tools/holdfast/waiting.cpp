@@ -210,10 +210,8 @@ class patient_attempt {
                 result = attempt_once();
             } catch (const std::system_error& error) {
                 if (error.code() != errc::wrong_type) throw;
-                if (what_.kind == lock_kind::permit) throw;
-                const lock_status found = look_at(through_, keys_);
-                if (found.limit) refuse_semaphore(found);
-                result.held_by = found.held_by;
+                for (const auto& key : keys_) refuse_another_kind(inspect(through_, key));
+                result.held_by = look_at(through_, keys_).held_by;
                 // It is gone by now; or it was not the key, but its counter.
                 if (!result.held_by && std::exchange(unexplained_, true)) throw;
                 if (!result.held_by || !wait_for_another_kind(result)) continue;
@@ -248,11 +246,20 @@ class patient_attempt {
         return result;
     }
 
-    [[noreturn]] static void refuse_semaphore(const lock_status& found) {
-        const std::string limit = std::to_string(*found.limit);
-        throw failure(exit_code::protocol, "'" + printable(found.key) + "' is a semaphore of " +
-                                               limit + ": 'run --permits " + limit +
-                                               "' takes one of its permits");
+    void refuse_another_kind(const lock_status& found) const {
+        const auto refuse = [&](const std::string& why) {
+            throw failure(exit_code::protocol, "'" + printable(found.key) + "' is " + why);
+        };
+        const bool wants_permit = what_.kind == lock_kind::permit;
+        if (found.latch) refuse("a latch, no lock");
+        if (found.limit && !wants_permit) {
+            const std::string limit = std::to_string(*found.limit);
+            refuse("a semaphore of " + limit + ": 'run --permits " + limit +
+                   "' takes one of its permits");
+        }
+        if (found.held_by && !found.limit && wants_permit) {
+            refuse("no semaphore, but held by " + holder_in_words(*found.held_by));
+        }
     }
 
     /// Redisson's lock is a hash, which no attempt can take for a lock: looks at it now and again.

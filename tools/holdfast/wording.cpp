@@ -45,6 +45,12 @@ std::string in_our_words(const std::system_error& error) {
         return text.append(
             ", or 'holdfast enlist --fresh' with the new one while nobody holds a lock");
     }
+    if (error.code() == errc::other_limit) {
+        return text.append("; give that number, or change it: 'holdfast limit --permits N KEY'");
+    }
+    if (error.code() == errc::unsafe_server && text.find("READONLY") != text.npos) {
+        return text.append("; it is a replica: give the address of its master");
+    }
     if (error.code() == errc::permission) {
         // doctor cannot know which keys are locked.
         const auto about = text.find("permissions to access");
