@@ -195,8 +195,8 @@ std::string holder_in_words(const holder& who) {
 
 std::string quarantine_in_words(std::chrono::milliseconds left) {
     return "in quarantine for another " + in_words(left) +
-           ": servers that are new or have restarted may have forgotten locks, and grant none "
-           "until then; " +
+           ": servers that are new, have restarted, or have clients who now ask for more "
+           "acknowledgements may have forgotten locks, and grant none until then; " +
            quarantine_advice();
 }
 

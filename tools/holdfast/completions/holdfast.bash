@@ -83,7 +83,7 @@ _holdfast() {
             fi ;;
         --url)
             mapfile -t COMPREPLY < <(compgen -W 'redis:// rediss:// valkey:// valkeys:// unix://
-                local:' -- "$current")
+                redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// local:' -- "$current")
             return ;;
         -k | -w | --wait | --ttl | --at-least | --at-most | --kill-after | -E | --conflict-exit-code | \
             -c | --command | --value | --label | --status-fd | --user | --sni | --prefix | --owner | --reason | \

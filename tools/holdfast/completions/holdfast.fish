@@ -56,7 +56,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from help' -a "$commands"
 
 complete -c holdfast -n "__fish_seen_subcommand_from $commands" -s h -l help -d 'Explain the command'
 
-complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l url -x -a 'redis:// rediss:// valkey:// valkeys:// unix:// local:' -d 'Server'
+complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l url -x -a 'redis:// rediss:// valkey:// valkeys:// unix:// redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster:// local:' -d 'Server'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l user -x -d 'User name'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l password-file -r -F -d 'File with the password'
 complete -c holdfast -n "__fish_seen_subcommand_from $talking" -l cacert -r -F -d 'Certificates to trust'
