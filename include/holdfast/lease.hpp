@@ -54,7 +54,7 @@ struct holder {
 };
 
 /// Reads an owner token: `hf1:<40 hex digits>:<user@host>:<pid>:<label>`; that of a reader begins
-/// with `hr1:`, that of who has several keys with `hm1:`, that of a leader with `he1:`. Anything
+/// with `hr1:`, of who has several keys with `hm1:`, a leader's with `he1:`, a permit's `hs1:`. Anything
 /// else is foreign().
 holder parse_owner(std::string owner);
 

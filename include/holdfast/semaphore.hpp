@@ -35,7 +35,7 @@ inline constexpr std::uint32_t max_permits = 10'000;
 /// Fencing (T2): a token is larger than those of all who had a permit of this semaphore before its
 /// holder asked; so tokens order those who have had one slot.
 ///
-/// One server only, which may be a master behind Sentinels: of several that vote, each could grant
+/// One server for each key: also a master behind Sentinels, or a Cluster. Of several that vote, each could grant
 /// to others, and more could have a permit than there are (errc::invalid_option). A lock of another
 /// kind at the key, or a semaphore where such a lock is wanted, is errc::wrong_type, and nothing is
 /// changed.

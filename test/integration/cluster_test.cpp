@@ -175,6 +175,35 @@ TEST_F(cluster, a_waiter_is_called_at_a_release) {
     EXPECT_EQ(counts.find("cmdstat_publish:"), std::string::npos) << "over the whole bus";
 }
 
+TEST_F(cluster, who_waits_for_a_permit_is_called_in_the_order_of_arrival) {
+    const std::string key = "permits";
+    auto& home = servers().first_owner_of(key);
+    const auto in_line = [&](std::size_t count) {
+        return eventually(surely, [&] {
+            return home.command({"LLEN", kinds::queue_key(key)}) == std::to_string(count);
+        });
+    };
+    std::vector<std::unique_ptr<client>> clients;
+    for (int n = 0; n < 4; ++n) clients.push_back(std::make_unique<client>(unguarded()));
+    auto held = semaphore(*clients[0], key, 1, with_ttl(30s)).acquire();
+    std::mutex guard;
+    std::vector<std::size_t> served;
+    std::vector<std::future<void>> waiters;
+    for (std::size_t n = 1; n < clients.size(); ++n) {
+        waiters.push_back(std::async(std::launch::async, [&, n] {
+            auto permit = semaphore(*clients[n], key, 1, with_ttl(30s)).acquire();
+            const std::scoped_lock lock(guard);
+            served.push_back(n);
+        }));
+        ASSERT_TRUE(in_line(n));
+    }
+    const auto released = clock::now();
+    held.release();
+    for (auto& each : waiters) each.get();
+    EXPECT_LT(clock::now() - released, promptly) << "a look comes after up to a second";
+    EXPECT_EQ(served, (std::vector<std::size_t>{1, 2, 3}));
+}
+
 TEST_F(cluster, many_read_and_who_writes_waits_for_its_turn) {
     client one(unguarded());
     client another(unguarded());

@@ -59,6 +59,17 @@ TEST_F(latches, tell_all_who_wait_at_once) {
     EXPECT_LT(since.elapsed(), promptly);
 }
 
+TEST_F(latches, that_were_made_to_stay_tell_those_who_wait) {
+    latch one(client_, "one", 1);
+    EXPECT_FALSE(one.try_wait());
+    auto waiting = waits_for(one);
+    server_.command({"PERSIST", "one"});
+    const auto before = clock::now();
+    latch(other_, "one", 1).count_down();
+    EXPECT_FALSE(waiting.get().code);
+    EXPECT_LT(clock::now() - before, promptly);
+}
+
 TEST_F(latches, who_waits_asks_for_nothing_while_others_count_down) {
     latch large(client_, "k", 50);
     latch other(other_, "k", 50);

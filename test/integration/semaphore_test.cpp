@@ -1,4 +1,5 @@
 #include <array>
+#include <future>
 #include <map>
 
 #include "holdfast/operate.hpp"
@@ -174,6 +175,30 @@ TEST_F(semaphores, with_a_lower_limit_grant_nothing_before_fewer_are_left) {
         slots.push_back((held.push_back(five.acquire()), held.back().slot()));
     EXPECT_EQ(slots, (std::vector<std::uint32_t>{2, 3, 4}));
     EXPECT_FALSE(five.try_acquire());
+}
+
+TEST_F(semaphores, with_a_lower_limit_grant_at_once_where_many_above_it_are_over) {
+    semaphore many(client_, "many", 150);
+    auto lowest = many.acquire({.ttl = 300ms, .renew = false});
+    std::vector<lease> held;
+    for (int n = 1; n < 150; ++n) held.push_back(many.acquire({.ttl = 100ms, .renew = false}));
+    EXPECT_TRUE(eventually(surely, [&] { return inspect(client_, "many").taken == 0U; }));
+    EXPECT_EQ(set_limit(client_, "many", 1), 150U);
+    EXPECT_TRUE(semaphore(other_, "many", 1).try_acquire()) << "that of slot 0 was over last";
+}
+
+TEST_F(semaphores, that_were_deleted_leave_no_lock_of_another_kind_to_who_waits) {
+    auto held = here_.acquire();
+    auto both = here_.acquire();
+    auto waits = std::async(std::launch::async,
+                            [&] { return error_of([&] { (void)there_.acquire(); }).code; });
+    const std::vector<std::string> line{"LLEN", "holdfast:{k}:queue"};
+    ASSERT_TRUE(eventually(surely, [&] { return server_.command(line) == "1"; }));
+    server_.command({"DEL", "k"});
+    const auto lock = mutex(client_, "k").try_acquire();
+    ASSERT_TRUE(lock) << "who waits for a permit has no claim to a lock";
+    EXPECT_EQ(waits.get(), errc::wrong_type);
+    EXPECT_TRUE(lock->verify());
 }
 
 TEST_F(semaphores, are_refused_on_a_quorum_with_the_reason) {

@@ -196,6 +196,20 @@ TEST_F(shared_line, a_writer_that_died_in_line_does_not_keep_readers_back_for_lo
     EXPECT_FALSE(server_.exists(shared_queue));
 }
 
+TEST_F(shared_line, a_writer_that_died_in_line_does_not_keep_out_who_does_not_wait) {
+    auto reads = here_.acquire_shared();
+    auto dead = std::make_unique<lock_process>(server_.url());
+    dead->tell("acquire k 30000");
+    ASSERT_TRUE(eventually(surely, [&] { return length() == 1; }));
+    client other(server_.url());
+    shared_mutex there(other, "k");
+    EXPECT_FALSE(there.try_acquire_shared()) << "it waits";
+    EXPECT_EQ(length(), 1U);
+    dead->child().kill(SIGKILL);
+    EXPECT_TRUE(eventually(promptly, [&] { return there.try_acquire_shared().has_value(); }));
+    EXPECT_FALSE(server_.exists(shared_queue));
+}
+
 TEST_F(shared_line, a_reader_that_died_in_line_is_passed_over) {
     auto writes = here_.acquire();
     auto dead = std::make_unique<lock_process>(server_.url());

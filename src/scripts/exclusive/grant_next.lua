@@ -9,6 +9,8 @@
 -- or whoever runs this may not publish, it gets its 2 s, and finds them when it looks. In a Cluster the
 -- channel carries the hash tag of the slot, and is called within the shard.
 --
+-- Who waits for a permit (hs1:) finds no semaphore here any more, and is passed over: it finds that when it looks.
+--
 -- Protected: what is refused, or finds another type there, must not leave the work half done.
 local function grant_next(lock, queue, former, entry)
     while true do
@@ -16,7 +18,7 @@ local function grant_next(lock, queue, former, entry)
         if type(entry) ~= 'string' then return nil end
         local channel, owner = string.match(entry, '^(%S+) %S+ (.+)$')
         local heard = 0
-        if owner and owner ~= former then
+        if owner and owner ~= former and string.sub(owner, 1, 4) ~= 'hs1:' then
             local how = string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
             heard = channel == '-' or redis.pcall(how, channel, owner .. '\n' .. lock)
         end

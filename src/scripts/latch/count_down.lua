@@ -15,6 +15,7 @@ end
 -- Whom an open latch counted down for is of no use to anybody.
 if left > 0 and redis.call('HSETNX', KEYS[1], '+' .. ARGV[4], '1') == 1 then
     left = left - 1
-    if left == 0 then redis.call('SET', KEYS[2], '1', 'PX', redis.call('PTTL', KEYS[1])) end
+    local ttl = redis.call('PTTL', KEYS[1])  -- none, where somebody has made it stay
+    if left == 0 then redis.call('SET', KEYS[2], '1', 'PX', ttl > 0 and ttl or ARGV[2]) end
 end
 return {left, redis.call('PTTL', KEYS[1]), by}

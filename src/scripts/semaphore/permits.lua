@@ -14,6 +14,11 @@ local function time_in_hundredths()
     local time = redis.call('TIME')
     return time[1] * 100 + time[2] / 10000
 end
+-- How many have heard it. In a Cluster the channel carries the hash tag of the slot, and is called within the shard.
+local function call(channel, owner, semaphore)
+    local how = string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+    return redis.pcall(how, channel, owner .. '\n' .. semaphore)
+end
 local function slot_in(score) return score % 10000 end
 -- Permits whose time is not over have no lower score.
 local function alive_at(now) return (math.floor(now) + 1) * 10000 end
@@ -41,15 +46,19 @@ local function find_slot(semaphore, limit, used, next, now)
     if used > limit and redis.call('ZCOUNT', semaphore, text(alive_at(now)), '+inf') >= limit then return nil end
     local given_back = tonumber(string.match(next or '', '^#(%d+)$') or nil)
     if given_back and given_back < limit then return given_back, next end
-    -- Of many that are over together some are enough for now.
-    local over = redis.call('ZRANGEBYSCORE', semaphore, 1, '(' .. text(alive_at(now)), 'WITHSCORES', 'LIMIT', 0, 100)
-    local lowest
-    for n = 1, #over, 2 do
-        local slot = slot_in(tonumber(over[n + 1]))
-        give_back(semaphore, slot, over[n])
-        if slot < limit then lowest = math.min(slot, lowest or slot) end
+    -- Of many that are over together some are enough for now, if one of them is below the limit.
+    for _ = 1, 100 do
+        local over = redis.call('ZRANGEBYSCORE', semaphore, 1, '(' .. text(alive_at(now)), 'WITHSCORES', 'LIMIT', 0,
+            100)
+        local lowest
+        for n = 1, #over, 2 do
+            local slot = slot_in(tonumber(over[n + 1]))
+            give_back(semaphore, slot, over[n])
+            if slot < limit then lowest = math.min(slot, lowest or slot) end
+        end
+        if lowest then return lowest, '#' .. text(lowest) end
+        if #over == 0 then break end
     end
-    if lowest then return lowest, '#' .. text(lowest) end
     if used < limit then return used end
 end
 local function take_slot(semaphore, limit, slot, given_back, owner, over)
@@ -81,7 +90,7 @@ local function grant_free(semaphore, queue, now, limit, former)
         if wants then slot, given_back = find_slot(semaphore, agreed or limit, used or 0, next, now) end
         if wants and not slot then return true, granted end
         if type(redis.pcall('LPOP', queue)) ~= 'string' then return false, granted end
-        local heard = channel and (channel == '-' or redis.pcall('PUBLISH', channel, owner .. '\n' .. semaphore))
+        local heard = channel and (channel == '-' or call(channel, owner, semaphore))
         if wants and heard ~= 0 then
             take_slot(semaphore, agreed or limit, slot, given_back, owner, over_in(now, 2000))
             keep(semaphore, 2000)

@@ -17,7 +17,7 @@ for _, entry in ipairs(redis.pcall('LRANGE', queue, 0, -1)) do
     local channel, owner = string.match(entry, '^(%S+) %S+ (hs1:.+)$')
     if owner then
         redis.pcall('LREM', queue, 1, entry)
-        if channel ~= '-' then redis.pcall('PUBLISH', channel, owner .. '\n' .. semaphore) end
+        if channel ~= '-' then call(channel, owner, semaphore) end
     end
 end
 return before or 0

@@ -26,6 +26,7 @@ local in_line = type(waiting) == 'number' and waiting > 0
 if known and holder ~= owner and redis.call('ZSCORE', readers, '=' .. owner) then redis.call('DEL', readers) end
 if not holder and in_line then holder = grant_next(lock, queue) end
 local before = known and redis.pcall('LPOS', queue, entry)  -- false: not there
+if ARGV[3] == '' and in_line then before = waiting end  -- who does not wait comes behind all of them
 local admitted = not holder or (known and is_reader(readers, holder, owner))
 -- The first in line is kept out by a writer alone: whoever stood before it may have left, or died. Nobody lets
 -- go for the dead while others read, so who looks passes over them: an empty call shows who is there.
