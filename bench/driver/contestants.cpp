@@ -6,6 +6,7 @@
 
 #include "../floor.hpp"
 #include "holdfast/holdfast.hpp"
+#include "kinds.hpp"
 #include "ring.hpp"
 
 namespace holdfast::bench {
@@ -108,6 +109,8 @@ std::vector<std::string> variants() {
                                  "no-spin",  "floor", "ring",      "ring-unawaited",
                                  "asleep"};
     if (knows_fair<acquire_options>) all.emplace_back("fair");
+    const auto others = kinds();
+    all.insert(all.end(), others.begin(), others.end());
     return all;
 }
 
@@ -116,7 +119,9 @@ lock_maker open(const std::string& variant, const std::vector<std::string>& urls
     if (std::ranges::find(known, variant.substr(0, variant.find(':'))) == known.end()) return {};
     if (variant.starts_with("ring")) return open_ring(variant, urls.front());
     if (variant == "asleep") return [](const auto&) { return std::make_unique<sleeper>(); };
-    return variant == "floor" ? open_floor(urls) : open_ours(variant, urls);
+    if (variant == "floor") return open_floor(urls);
+    if (auto kind = open_kind(variant, urls)) return kind;
+    return open_ours(variant, urls);
 }
 
 }  // namespace holdfast::bench

@@ -22,6 +22,7 @@ using lock_maker = std::function<std::unique_ptr<lockable>(const std::string& ke
 ///   asleep      no lock: workers that sleep until the round is over, for the memory of a thread
 ///   ring:N, ring-unawaited:N
 ///               N members in all processes together; see ring.hpp
+/// and those of kinds.hpp.
 std::vector<std::string> variants();
 
 /// Empty for a variant that is not known.

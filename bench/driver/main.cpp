@@ -31,7 +31,8 @@ int main(int count, char** arguments) {
     }
     if (count < 8) return usage();
     const std::vector<std::string> words(arguments + 1, arguments + count);
-    const bool shared = words[1] == "shared";
+    const bool shared = words[1] == "shared", distinct = words[1] == "distinct";
+    if (!shared && !distinct && words[1] != "together") return usage();
     const auto workers = std::stoul(words[2]);
     const auto locks = open(words[0], {words.begin() + 6, words.end()});
     if (!locks) return usage();
@@ -39,7 +40,7 @@ int main(int count, char** arguments) {
     crowd everybody(shared ? words[4] : "", std::chrono::microseconds(std::stol(words[3])));
     for (std::size_t n = 0; n < workers; ++n) {
         const auto own = words[5] + ":" + std::to_string(::getpid()) + ":" + std::to_string(n);
-        everybody.add(locks(shared ? words[5] : own));
+        everybody.add(locks(distinct ? own : words[5]));
     }
     for (std::string line; std::getline(std::cin, line);) {
         const std::chrono::duration<double> length(std::stod(line));

@@ -38,13 +38,14 @@ def need(*programs):
 
 
 def known_variants(driver):
-    """Of a build of Holdfast. Version 0.1 cannot say."""
+    """Of another build of Holdfast. Version 0.1 cannot say."""
     asked = subprocess.run([driver, "--variants"], capture_output=True, text=True)
     return asked.stdout.split() if asked.returncode == 0 else FIRST_VARIANTS
 
 
 def possible(games, builds):
-    """The matches without what a build of Holdfast cannot do. builds: driver by its name."""
+    """The matches without what another build of Holdfast cannot do. builds: driver by its name. This
+    build can do everything: what it does not know drops out, and is not passed over in silence."""
     known = {name: known_variants(driver) for name, driver in builds.items()}
     return [dataclasses.replace(match, contestants=tuple(
         who for who in match.contestants
@@ -87,9 +88,9 @@ class Run:
     def whole(self):
         """Whether nobody of ours dropped out."""
         self._prepare()
-        builds = {"ours": self._wish.programs / wishes.DRIVER,
-                  **{f"beside {name}": path for name, path in self._wish.builds.items()}}
-        self._games = possible(self._games, builds)
+        others = {f"beside {name}": path for name, path in self._wish.builds.items()}
+        self._games = possible(self._games, others)
+        builds = {"ours": self._wish.programs / wishes.DRIVER, **others}
         wanted = {who.driver for match in self._games for who in match.contestants}
         referee = Referee(built(wanted, builds, self._say), self._wish.programs,
                           str(self._wish.command), lambda text: self._say(f"  {text}"))

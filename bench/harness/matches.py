@@ -9,6 +9,8 @@ class Contestant:
     variant: str = "default"
     workers: int = 0  # 0: as many as the match has
     processes: int = 0
+    work: str = ""  # empty: that of the match
+    kind: str = ""  # of the lock, where kinds are compared; a peer's equivalent has the same
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Match:
     fault: str = ""  # dead, silent or slow
     seconds: float = 0  # a round takes at least so long
     memory: bool = False  # whether it is looked at
+    peers_warm_up: float = 0  # seconds that a peer's first round takes at least
 
 
 FLOOR = Contestant("floor: hiredis, SET NX PX + release script", "ours", "floor")
@@ -43,6 +46,17 @@ REDSYNC = Contestant("redsync", "redsync")
 RUEIDISLOCK = Contestant("rueidislock", "rueidislock")
 NODE_REDLOCK = Contestant("node-redlock", "node-redlock")
 REDIS_PY = Contestant("redis-py", "redis-py")
+# By kind: the variant, and what a table adds to the names of Holdfast and of Redisson, which has no
+# election.
+KINDS = {
+    "mutex": ("holdfast", "", ""),
+    "reading": ("reading", ", shared mutex, reading", ", RReadWriteLock, reading"),
+    "writing": ("writing", ", shared mutex, writing", ", RReadWriteLock, writing"),
+    "semaphore": ("semaphore:16", ", semaphore of 16", ", RPermitExpirableSemaphore of 16"),
+    "two keys": ("two-keys", ", two keys at once", ", RedissonMultiLock of two keys"),
+    "election": ("election", ", election", None),
+    "latch": ("latch", ", latch, a count", ", RCountDownLatch, a count"),
+}
 PEERS = (REDISSON, REDSYNC, RUEIDISLOCK, NODE_REDLOCK, REDIS_PY)
 QUORUM_PEERS = (REDSYNC, NODE_REDLOCK)
 PEER_DRIVERS = tuple(peer.driver for peer in PEERS)
@@ -110,6 +124,39 @@ def _spinning():
             for processes, workers in ((1, 16), (4, 4), (16, 1)) for critical in (20, 50, 100)]
 
 
+def _of_kind(kind, work=""):
+    """Holdfast, and Redisson's equivalent."""
+    variant, name, peer = KINDS[kind]
+    field = [dataclasses.replace(HOLDFAST, name=HOLDFAST.name + name, variant=variant, kind=kind,
+                                 work=work)]
+    if peer is not None:
+        field.append(dataclasses.replace(
+            REDISSON, name=REDISSON.name + peer, kind=kind, work=work,
+            variant="default" if kind == "mutex" else variant))
+    return field
+
+
+def _ours_first(pairs):
+    """Nearest to what it is compared with most closely."""
+    return tuple(sorted((who for pair in pairs for who in pair),
+                        key=lambda who: who.driver != HOLDFAST.driver))
+
+
+def _kinds():
+    # For its first ten seconds Redisson grew faster from round to round, several virtual machines on
+    # one busy core: it would be measured while it is still being compiled.
+    warm_up = 15
+    each = _ours_first(map(_of_kind, KINDS))
+    several = _ours_first([_of_kind("mutex")]
+                          + [_of_kind(kind, "together") for kind in ("reading", "semaphore")])
+    return [
+        Match("j", "kinds of locks: one thread, uncontended, one server; all on one core",
+              (FLOOR, *each), core=0, peers_warm_up=warm_up),
+        Match("j", "kinds of locks: 16 threads in one process; mutexes with a key each, readers "
+              "and permits of one key", several, workers=16, peers_warm_up=warm_up),
+    ]
+
+
 def _quorum():
     field = (FLOOR, *OURS, *QUORUM_PEERS)
     one_of_five = field[1:]  # hiredis would wait for ever
@@ -131,7 +178,8 @@ def _quorum():
 
 def everything(quick):
     """quick: with fewer processes, where there are very many."""
-    return (_alone() + _distinct() + _contended(quick) + _quorum() + _waiters(quick) + _spinning())
+    return (_alone() + _distinct() + _contended(quick) + _quorum() + _waiters(quick) + _spinning()
+            + _kinds())
 
 
 def server():
@@ -147,7 +195,8 @@ def beside(match, labels):
     field = []
     for who in match.contestants:
         field.append(who)
-        comparable = who in OURS if alone else who.variant in ("holdfast", "fair")
+        kind = who.kind and who.driver == HOLDFAST.driver
+        comparable = kind or who in OURS if alone else who.variant in ("holdfast", "fair")
         if comparable and match.nodes == 1:
             field += [dataclasses.replace(who, driver=f"beside {label}",
                                           name=who.name.replace(HOLDFAST.name, label, 1))

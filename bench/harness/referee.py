@@ -9,6 +9,7 @@ import time
 
 from . import children, servers
 from .figures import Cost, Figures
+from .matches import PEER_DRIVERS
 from .team import Failed, Team
 
 
@@ -22,6 +23,13 @@ def _spent(nodes):
     for node in nodes:
         total.update(node.spent())
     return total
+
+
+def _warm_up(match, who, rounds, seconds):
+    """How many seconds the first round of a contestant takes, which does not count."""
+    if rounds == 1:
+        return seconds
+    return max(seconds, WARM_UP, match.peers_warm_up if who.driver in PEER_DRIVERS else 0)
 
 
 def _memory_left():
@@ -43,8 +51,8 @@ class Referee:
     def estimate(match, rounds, seconds):
         """How many seconds the rounds of a match take."""
         seconds = max(seconds, match.seconds)
-        first = max(seconds, WARM_UP) if rounds > 1 else seconds
-        return len(match.contestants) * (first + rounds * seconds)
+        return sum(_warm_up(match, who, rounds, seconds) + rounds * seconds
+                   for who in match.contestants)
 
     def play(self, match, rounds, seconds):
         """Figures by contestant, in the order of the match, of those that played a round."""
@@ -53,10 +61,10 @@ class Referee:
             nodes = cleaning.enter_context(servers.running(match.nodes, match.core))
             teams = self._arrive(match, self._urls(match, nodes, cleaning), cleaning)
             results = {who: Figures(match.critical_us / 1e6) for who in teams}
-            self._round(teams, max(seconds, WARM_UP) if rounds > 1 else seconds)
+            self._round(teams, lambda who: _warm_up(match, who, rounds, seconds))
             self._wound(match, nodes)
             if match.fault in ("dead", "silent"):
-                self._round(teams, seconds)  # whoever must notice, notices
+                self._round(teams, lambda who: seconds)  # whoever must notice, notices
             counted = nodes[:1] if match.fault else nodes
             for number in range(rounds):
                 self._count_round(match, teams, results, seconds, counted, number % 2 == 1)
@@ -94,27 +102,27 @@ class Referee:
         return [f"redis://127.0.0.1:{proxy.stdout.readline().strip()}" for _ in nodes]
 
     def _enter(self, match, who, number, urls, cleaning):
-        workers = who.workers or match.workers
+        workers, work = who.workers or match.workers, who.work or match.work
         command = self._drivers[who.driver] + [
-            who.variant, match.work, str(workers), str(match.critical_us),
-            self._last_holder(match, cleaning), f"bench:{number}", *urls]
+            who.variant, work, str(workers), str(match.critical_us),
+            self._last_holder(work, cleaning), f"bench:{number}", *urls]
         team = Team(command, who.processes or match.processes, match.core)
         cleaning.callback(team.close)
         return team
 
     @staticmethod
-    def _last_holder(match, cleaning):
-        if match.work != "shared":
+    def _last_holder(work, cleaning):
+        if work != "shared":
             return "-"
         file = cleaning.enter_context(tempfile.NamedTemporaryFile(prefix="holdfast-last-"))
         file.write(bytes(8))
         file.flush()
         return file.name
 
-    def _round(self, teams, seconds):
+    def _round(self, teams, seconds_of):
         """One that does not count."""
         for who, team in list(teams.items()):
-            self._try(teams, who, lambda: team.play(seconds))
+            self._try(teams, who, lambda: team.play(seconds_of(who)))
 
     def _count_round(self, match, teams, results, seconds, counted, backwards):
         """counted: the servers whose cost is counted. Every other round goes backwards, so that a

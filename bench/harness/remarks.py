@@ -7,7 +7,7 @@ def of(match, results):
     """Dictionaries: of, to, what, and the median of the pairs with its interval."""
     if NO_SPIN in match.contestants:
         return _spinning(results)
-    found = _besides(match, results)
+    found = _besides(match, results) + _kinds(results)
     own = next((who for who in results if who == HOLDFAST), None)
     if match.work == "shared" and own:
         found += _best_peer(results, own) + _rings(results, own)
@@ -63,6 +63,21 @@ def _cycles(results, own, other):
                       compare.ratios(ours.middle, theirs.middle))
             + _remark(own.name, other.name, "processor time, with the server's, x",
                       compare.ratios(ours.processor, theirs.processor)))
+
+
+def _kinds(results):
+    """Each beside the mutex, and beside the peer's equivalent."""
+    own = [who for who in results if who.driver == HOLDFAST.driver and who.kind]
+    mutex = next((who for who in own if who.kind == "mutex"), None)
+    found = []
+    for who in own:
+        if mutex and who != mutex:
+            found += _cycles(results, who, mutex)
+        for peer in results:
+            if peer.driver in PEER_DRIVERS and peer.kind == who.kind:
+                found += _remark(who.name, peer.name, "cycles x", compare.ratios(
+                    results[who].per_second, results[peer].per_second))
+    return found
 
 
 def _best_peer(results, own):

@@ -36,17 +36,19 @@ class Team:
                 stderr=self._errors, bufsize=0))
 
     def arrive(self):
-        """Until each has started, and connected: a round of next to nothing."""
-        self.play(0.01, patience=PATIENCE + START_PATIENCE * len(self._members))
+        """Until each has started, and connected: a round of next to nothing, one process after the
+        other. Who waits polls until its client is subscribed, and a look costs the server what the line
+        is long: 10,000 who came first at one moment kept it from answering anybody for seconds."""
+        give_up = time.monotonic() + PATIENCE + START_PATIENCE * len(self._members)
+        for member in self._members:
+            self._tell(member, 0.01)
+            self._line(member, give_up)
 
-    def play(self, seconds, halfway=None, patience=PATIENCE):
+    def play(self, seconds, halfway=None):
         """All at once; returns what each process printed. halfway is called in the middle."""
         for member in self._members:
-            try:
-                member.stdin.write(f"{seconds}\n".encode())
-            except OSError:
-                raise Failed(self._last_words()) from None
-        give_up = time.monotonic() + seconds + patience
+            self._tell(member, seconds)
+        give_up = time.monotonic() + seconds + PATIENCE
         if halfway:
             time.sleep(seconds / 2)
             halfway()
@@ -64,6 +66,12 @@ class Team:
         try:
             return sum([measure(member.pid) for member in self._members])
         except (OSError, StopIteration):  # one has ended
+            raise Failed(self._last_words()) from None
+
+    def _tell(self, member, seconds):
+        try:
+            member.stdin.write(f"{seconds}\n".encode())
+        except OSError:
             raise Failed(self._last_words()) from None
 
     def _line(self, member, give_up):

@@ -9,7 +9,7 @@ from . import matches
 
 USAGE = 64
 
-LETTERS = "abcdefghi"
+LETTERS = "abcdefghij"
 # What needs no peer is measured by holdfast-bench: its parts, and the letters that they belong to.
 OWN = {"server": "a", "coroutines": "c", "quorum": "e", "votes": "e", "held": "f",
        "replication": "i"}

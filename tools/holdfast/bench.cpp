@@ -54,12 +54,13 @@ void explain(command_line& line) {
         "PART is one or more of the letters a (one thread, uncontended), b (threads with keys of "
         "their own), c (coroutines), d (one contended key), e (a quorum of five), f (leases held), "
         "g (ten thousand waiters of one key), h (what spinning costs), i (a master with replicas, "
-        "and fail-overs); or one table that needs no peer: server, coroutines, quorum, votes, "
-        "held, replication. Without it: all of them. --only and --match leave those that need no "
-        "peer out.");
+        "and fail-overs), j (kinds of locks beside the mutex); or one table that needs no peer: "
+        "server, coroutines, quorum, votes, held, replication. Without it: all of them. --only and "
+        "--match leave those that need no peer out.");
     line.note(
-        "Under a table stands Holdfast beside the best peer, other builds and the bound, round by "
-        "round: the median of these pairs, and the interval in which it lies.");
+        "Under a table stands Holdfast beside the best peer, other builds and the bound, a kind of "
+        "lock beside the mutex and its equivalent, round by round: the median of these pairs, and "
+        "the interval in which it lies.");
     line.note(
         "Servers are started here. Peers are built from their package registries, in the source "
         "tree below build/peers, else below ~/.cache/holdfast/peers; one whose toolchain is "

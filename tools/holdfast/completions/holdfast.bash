@@ -10,7 +10,7 @@ _holdfast_lab='exists-set setnx-expire getset lua-setnx set-nx get-del lua-del r
                crash race skew overwrite stranger overtime late-delete release-race failover
                restart lost-answer late-write clock-jump old-jump hang cut-off'
 
-_holdfast_bench='a b c d e f g h i server coroutines quorum votes held replication'
+_holdfast_bench='a b c d e f g h i j server coroutines quorum votes held replication'
 
 _holdfast_options() {
     case $1 in

@@ -101,7 +101,7 @@ complete -c holdfast -n '__fish_seen_subcommand_from enlist' -l yes -d 'Do not l
 complete -c holdfast -n '__fish_seen_subcommand_from local' -a 'start stop status'
 complete -c holdfast -n '__fish_seen_subcommand_from lab' -a 'exists-set setnx-expire getset lua-setnx set-nx get-del lua-del renewal redlock holdfast holdfast-guarded holdfast-quorum holdfast-sentinel holdfast-unacked crash race skew overwrite stranger overtime late-delete release-race failover restart lost-answer late-write clock-jump old-jump hang cut-off'
 
-complete -c holdfast -n '__fish_seen_subcommand_from bench' -a 'a b c d e f g h i server coroutines quorum votes held replication'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -a 'a b c d e f g h i j server coroutines quorum votes held replication'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l quick -d 'One short round of each'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l no-peers -d 'Only Holdfast and its floor'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l only -x -d 'Contestants whose name begins so'
@@ -113,4 +113,4 @@ complete -c holdfast -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Ho
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l json -r -F -d 'Where the JSON goes'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l output -r -F -d 'Where the JSON goes'
 complete -c holdfast -n '__fish_seen_subcommand_from bench' -l picture -r -F -d 'Where the picture goes'
-complete -c holdfast -n '__fish_seen_subcommand_from bench' -l part -x -a 'a b c d e f g h i server coroutines quorum votes held replication' -d 'What to measure'
+complete -c holdfast -n '__fish_seen_subcommand_from bench' -l part -x -a 'a b c d e f g h i j server coroutines quorum votes held replication' -d 'What to measure'

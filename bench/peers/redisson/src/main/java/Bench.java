@@ -8,10 +8,15 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Benchmarks the lock of Redisson. The protocol is in the README of the directory of the peers. */
+/** Benchmarks the locks of Redisson. The protocol is in the README of the directory of the peers. */
 public class Bench {
     public static void main(String[] arguments) throws Exception {
+        Thread.setDefaultUncaughtExceptionHandler((thread, error) -> {
+            System.err.println(error);
+            Runtime.getRuntime().halt(1); // a worker that is missing would only make it look slow
+        });
         boolean shared = arguments[1].equals("shared");
+        boolean distinct = arguments[1].equals("distinct");
         int workers = Integer.parseInt(arguments[2]);
         long criticalNs = 1000 * Long.parseLong(arguments[3]);
         RedissonClient client = connect(arguments[6], workers);
@@ -21,7 +26,8 @@ public class Bench {
         List<Worker> crowd = new ArrayList<>();
         for (int n = 0; n < workers; ++n) {
             String own = key + ":" + ProcessHandle.current().pid() + ":" + n;
-            crowd.add(new Worker(n, client.getLock(shared ? key : own), last, criticalNs));
+            Kind lock = Kind.of(arguments[0], client, distinct ? own : key);
+            crowd.add(new Worker(n, lock, last, criticalNs));
         }
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -1,6 +1,5 @@
 import java.util.HashMap;
 import java.util.Map;
-import org.redisson.api.RLock;
 
 /** One thread's share of a round. */
 class Worker {
@@ -10,11 +9,11 @@ class Worker {
     Map<Integer, Integer> times;
 
     private final int number;
-    private final RLock lock;
+    private final Kind lock;
     private final LastHolder last; // null: the key is our own
     private final long criticalNs;
 
-    Worker(int number, RLock lock, LastHolder last, long criticalNs) {
+    Worker(int number, Kind lock, LastHolder last, long criticalNs) {
         this.number = number;
         this.lock = lock;
         this.last = last;
@@ -31,7 +30,7 @@ class Worker {
 
     private void cycle(long end) {
         long begin = System.nanoTime();
-        lock.lock(); // without a lease time: the watchdog renews it, from 30 s
+        lock.lock();
         long taken = System.nanoTime();
         boolean other = last != null && last.takeOver(number);
         while (System.nanoTime() - taken < criticalNs) Thread.onSpinWait();
