@@ -35,10 +35,10 @@ inline constexpr std::uint32_t max_permits = 10'000;
 /// Fencing (T2): a token is larger than those of all who had a permit of this semaphore before its
 /// holder asked; so tokens order those who have had one slot.
 ///
-/// One server for each key: also a master behind Sentinels, or a Cluster. Of several that vote, each could grant
-/// to others, and more could have a permit than there are (errc::invalid_option). A lock of another
-/// kind at the key, or a semaphore where such a lock is wanted, is errc::wrong_type, and nothing is
-/// changed.
+/// One server for each key: also a master behind Sentinels, or a Cluster. Of several that vote,
+/// each could grant to others, and more could have a permit than there are (errc::invalid_option).
+/// A lock of another kind at the key, or a semaphore where such a lock is wanted, is
+/// errc::wrong_type, and nothing is changed.
 class semaphore : public detail::lockable {
   public:
     /// `permits`: from 1 to max_permits, or errc::invalid_option. Else as that of mutex.
