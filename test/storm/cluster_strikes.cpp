@@ -18,9 +18,17 @@ void notice_cuts_after(test::redis_server& server, const std::string& time) {
 
 }  // namespace
 
+std::size_t nemesis::shard_of(std::string_view key) {
+    const auto known = moved_to_.find(key);
+    if (known != moved_to_.end()) return known->second;
+    return test::redis_cluster::shard_of(scene_.cluster().slot_of(std::string(key)));
+}
+
 std::vector<std::size_t> nemesis::choose_in_cluster(fault_kind kind) {
     auto& cluster = scene_.cluster();
-    const auto shard = std::uniform_int_distribution<std::size_t>(0, shards - 1)(random_);
+    auto shard = std::uniform_int_distribution<std::size_t>(0, shards - 1)(random_);
+    // Where most threads meet there is most to be seen of both sides.
+    if (kind == fault_kind::cut_off_master) shard = shard_of(popular_key);
     const std::size_t master = cluster.master_of(shard);
     std::vector<std::size_t> replicas;
     for (auto n = shard; n < cluster.size(); n += shards) {
@@ -38,10 +46,7 @@ std::vector<std::size_t> nemesis::choose_in_cluster(fault_kind kind) {
             const std::size_t which =
                 std::uniform_int_distribution<std::size_t>(0, keys.size() - 1)(random_);
             moving_ = keys[which];
-            const auto known = moved_to_.find(moving_);
-            const auto slot = cluster.slot_of(std::string(moving_));
-            const auto from =
-                known == moved_to_.end() ? test::redis_cluster::shard_of(slot) : known->second;
+            const auto from = shard_of(moving_);
             moved_to_[moving_] = (from + 1 + (shard % (shards - 1))) % shards;
             return {cluster.master_of(from)};
         }
