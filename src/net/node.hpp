@@ -47,6 +47,8 @@ class node final : public voter,
         virtual void on_caught_up(node& which) HOLDFAST_LOCKED = 0;
         virtual void on_down(node& which, const failure& why) noexcept HOLDFAST_LOCKED = 0;
         virtual void on_push(node& which, resp::view message) HOLDFAST_LOCKED = 0;
+        /// Too few of its replicas have acknowledged something.
+        virtual void on_unacknowledged(node&) noexcept HOLDFAST_LOCKED {}
 
         /// What has to be driven for it has changed.
         virtual void on_change(node& which) noexcept HOLDFAST_LOCKED = 0;
@@ -237,7 +239,10 @@ class node final : public voter,
     void on_second_ready() override HOLDFAST_LOCKED;
     void on_second_down(const failure& why) noexcept override HOLDFAST_LOCKED;
     void on_another_life(const failure& why) noexcept override HOLDFAST_LOCKED;
-    void on_unacknowledged() noexcept override HOLDFAST_LOCKED { settings_.resolves->suspect(); }
+    void on_unacknowledged() noexcept override HOLDFAST_LOCKED {
+        settings_.resolves->suspect();
+        listener_.on_unacknowledged(*this);
+    }
     [[nodiscard]] const core::server_facts& life() const override HOLDFAST_LOCKED { return facts_; }
     [[nodiscard]] acknowledgement::place place_to_write(bool another) override HOLDFAST_LOCKED {
         if (settings_.link.clustered) return listener_.place_at(*this, another);

@@ -176,7 +176,28 @@ void cluster::start_look(core::time_point now) noexcept {
     ask_next(now);
 }
 
-// Who is connected answers soonest.
+// Who is connected answers soonest. Who told nothing new when something was wrong may be cut off
+// from the others, and never tell anything else: these are asked first. Who serves nothing may have
+// left.
+int cluster::reluctance_to_ask(const net::node& whom) const {
+    const bool connected = whom.ready() && !whom.stalled();
+    const bool doubted = doubted_.contains(&whom);
+    if (connected) return doubted ? 2 : 0;
+    const bool fresh = !whom.was_tried() && serves(whom);
+    return fresh && !doubted ? 1 : 3;
+}
+
+void cluster::doubt(const net::node& whom) noexcept {
+    try {
+        doubted_.insert(&whom);
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next time, then
+    }
+    for (std::size_t n = 0; n < engine_.node_count(); ++n) {
+        if (reluctance_to_ask(engine_.node(engine_.node_at(n))) < 2) return;
+    }
+    doubted_.clear();
+}
+
 net::node* cluster::next_to_ask() {
     const auto asked = [&](const net::node& each) {
         return std::find(asked_.begin(), asked_.end(), &each) != asked_.end();
@@ -188,8 +209,7 @@ net::node* cluster::next_to_ask() {
     for (std::size_t n = 0; n < engine_.node_count(); ++n) {
         auto& each = engine_.node(engine_.node_at(n));
         if (asked(each)) continue;
-        if (each.ready() && !each.stalled()) return &each;
-        if (next == nullptr) next = &each;
+        if (next == nullptr || reluctance_to_ask(each) < reluctance_to_ask(*next)) next = &each;
     }
     return next;
 }
@@ -220,6 +240,9 @@ void cluster::on_no_map(const net::failure& why) noexcept {
 void cluster::on_map(net::node& by, const std::string& its_id, net::slot_map found) {
     if (closed_) return;
     if (!its_id.empty()) by_id_[its_id] = &by;
+    if (found.covered() == 0) {
+        return on_no_map(engine_.named(by, net::no_answer("knows of nobody who serves a slot")));
+    }
     std::swap(map_, found);
     const auto before = std::exchange(servers_, {});
     place_servers();
@@ -231,6 +254,11 @@ void cluster::on_map(net::node& by, const std::string& its_id, net::slot_map fou
         const auto is = map_.owner_of(n);
         news = news || was.has_value() != is.has_value() ||
                (was && is && before[*was] != servers_[*is]);
+    }
+    if (news) {
+        doubted_.erase(&by);
+    } else {
+        doubt(by);
     }
     end_look(std::nullopt, news);
 }
@@ -282,6 +310,10 @@ void cluster::on_down(net::node& which, const net::failure& why) noexcept {
     }
     tidies_ = true;
     if (known_ && serves(which)) unsettled();
+}
+
+void cluster::on_unacknowledged(const net::node& which) noexcept {
+    if (!closed_ && known_ && serves(which)) unsettled();
 }
 
 void cluster::on_changed(net::node& which, std::string_view key) noexcept {

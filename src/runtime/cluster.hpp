@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ class cluster final : private net::slot::directory, private timer {
     void on_ready(net::node& which, core::time_point now) HOLDFAST_LOCKED;
     void on_down(net::node& which, const net::failure& why) noexcept HOLDFAST_LOCKED;
     /// A key changed that a server tells us of: it may be a record.
+    /// The replicas of a server do not acknowledge: it may have been replaced, and not know.
+    void on_unacknowledged(const net::node& which) noexcept HOLDFAST_LOCKED;
     void on_changed(net::node& which, std::string_view key) noexcept HOLDFAST_LOCKED;
     /// A server has stopped to pass on what is published to a channel.
     void on_unsubscribed(net::node& which, std::string_view channel) noexcept HOLDFAST_LOCKED;
@@ -99,6 +102,8 @@ class cluster final : private net::slot::directory, private timer {
     void start_look(core::time_point now) noexcept HOLDFAST_LOCKED;
     void ask_next(core::time_point now) noexcept HOLDFAST_LOCKED;
     [[nodiscard]] net::node* next_to_ask() HOLDFAST_LOCKED;
+    [[nodiscard]] int reluctance_to_ask(const net::node& whom) const HOLDFAST_LOCKED;
+    void doubt(const net::node& whom) noexcept HOLDFAST_LOCKED;
     void on_map(net::node& by, const std::string& its_id, net::slot_map found) HOLDFAST_LOCKED;
     void on_no_map(const net::failure& why) noexcept HOLDFAST_LOCKED;
     void end_look(const std::optional<net::failure>& why, bool news) noexcept HOLDFAST_LOCKED;
@@ -129,6 +134,7 @@ class cluster final : private net::slot::directory, private timer {
     bool closed_ = false;
     bool tidies_ = false;
     std::vector<const net::node*> asked_;  // in this look
+    std::set<const net::node*> doubted_;   // that told nothing new when something was wrong
     net::node* hint_ = nullptr;            // who should know best
     net::failure why_not_;
     core::backoff pause_;

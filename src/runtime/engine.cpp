@@ -464,6 +464,10 @@ void engine::on_down(net::node& which, const net::failure& why) noexcept {
     driver_->attend_by(which.wake_at());
 }
 
+void engine::on_unacknowledged(net::node& which) noexcept {
+    if (cluster_) cluster_->on_unacknowledged(which);
+}
+
 std::uint64_t engine::chance() noexcept {
     try {
         return entropy_.bits64();

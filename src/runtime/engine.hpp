@@ -202,6 +202,7 @@ class engine final : private driver::machinery,
     void on_ready(net::node& which) override HOLDFAST_LOCKED;
     void on_caught_up(net::node& which) override HOLDFAST_LOCKED;
     void on_down(net::node& which, const net::failure& why) noexcept override HOLDFAST_LOCKED;
+    void on_unacknowledged(net::node& which) noexcept override HOLDFAST_LOCKED;
     void on_push(net::node& which, resp::view message) override HOLDFAST_LOCKED;
     void decline(core::node_index by, const kinds::call& whom,
                  core::time_point now) HOLDFAST_LOCKED;

@@ -185,6 +185,61 @@ TEST_F(cluster, the_doctor_finds_the_rights_that_calls_in_a_slot_need) {
     EXPECT_EQ(all.exit_code, 0) << all.err;
 }
 
+/// Of three shards one is down, all of its servers.
+class cluster_without_a_shard : public testing::Test {
+  protected:
+    static constexpr std::size_t down = 1;
+
+    void SetUp() override {
+        ASSERT_EQ(holdfast({"enlist", "--fresh", "--yes"}).exit_code, 0);
+        for (int n = 0; keys[0].empty() || keys[down].empty(); ++n) {
+            const auto key = "key:" + std::to_string(n);
+            keys[redis_cluster::shard_of(servers.slot_of(key))] = key;
+        }
+        ASSERT_EQ(holdfast({"lock", "--ttl", "1m", keys[0]}).exit_code, 0);
+        address = "127.0.0.1:" + std::to_string(servers.master(down).port());
+        servers.master(down).kill_hard();
+        servers.replica(down).kill_hard();
+    }
+
+    command_result holdfast(const words& arguments) {
+        words all{arguments.front(), "--url", servers.url()};
+        all.insert(all.end(), arguments.begin() + 1, arguments.end());
+        return run_command(holdfast_with(all));
+    }
+
+    redis_cluster servers{{"cluster-require-full-coverage no"}};
+    words keys = words(redis_cluster::shards);
+    std::string address;
+};
+
+TEST_F(cluster_without_a_shard,
+       what_others_have_is_shown_and_what_it_has_is_an_error_that_names_it) {
+    const auto there = holdfast({"status", keys[0]});
+    EXPECT_EQ(there.exit_code, 0) << there.err;
+    EXPECT_TRUE(contains(there.out, keys[0])) << there.out;
+    const auto gone = holdfast({"status", keys[down]});
+    EXPECT_EQ(gone.exit_code, 69) << gone.out << gone.err;
+    EXPECT_TRUE(contains(gone.err, address)) << gone.err;
+    const auto run = holdfast({"run", "-n", keys[down], "true"});
+    EXPECT_EQ(run.exit_code, 69) << run.err;
+    EXPECT_TRUE(contains(run.err, address)) << run.err;
+    const auto all = holdfast({"ls"});
+    EXPECT_EQ(all.exit_code, 69) << all.out;
+    EXPECT_TRUE(contains(all.err, address)) << all.err;
+    const auto doctor = holdfast({"doctor"});
+    EXPECT_NE(doctor.exit_code, 0) << doctor.out;
+    EXPECT_TRUE(contains(doctor.out, address)) << doctor.out << doctor.err;
+    for (const auto other : {0U, 2U}) {
+        EXPECT_TRUE(
+            contains(doctor.out, "127.0.0.1:" + std::to_string(servers.master(other).port())))
+            << doctor.out;
+    }
+    const auto enlist = holdfast({"enlist"});
+    EXPECT_EQ(enlist.exit_code, 69) << enlist.out;
+    EXPECT_TRUE(contains(enlist.err, address)) << enlist.err;
+}
+
 TEST_F(cluster, a_node_of_it_given_as_a_server_is_answered_with_what_to_write) {
     const auto result =
         run_command(holdfast_with({"run", "--url", servers().master(0).url(), "key", "true"}));

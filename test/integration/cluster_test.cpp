@@ -6,6 +6,7 @@
 
 #include "holdfast/operate.hpp"
 #include "integration/client_list.hpp"
+#include "integration/cluster_work.hpp"
 #include "integration/library.hpp"
 #include "kinds/keys.hpp"
 #include "kinds/shared.hpp"
@@ -40,20 +41,6 @@ class cluster : public ::testing::Test {
 };
 
 std::unique_ptr<redis_cluster> cluster::shared_;
-
-/// Some key of each shard.
-std::vector<std::string> key_in_each_shard(redis_cluster& servers, const std::string& prefix) {
-    std::vector<std::string> keys(redis_cluster::shards);
-    std::size_t found = 0;
-    for (int n = 0; found < keys.size(); ++n) {
-        const auto key = prefix + std::to_string(n);
-        auto& place = keys[redis_cluster::shard_of(servers.slot_of(key))];
-        if (!place.empty()) continue;
-        place = key;
-        ++found;
-    }
-    return keys;
-}
 
 TEST_F(cluster, locks_of_every_shard_are_held_where_their_slot_is) {
     client one(unguarded());
@@ -477,90 +464,6 @@ std::string record_of(redis_cluster& servers, const std::string& key) {
     return net::slot_record_key(servers.slot_of(key));
 }
 
-/// Who held which key until when, and by which token: T1 and T2, as they happen.
-class ledger {
-  public:
-    explicit ledger(std::vector<std::string> keys) : keys_(std::move(keys)), pages_(keys_.size()) {}
-
-    [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
-
-    /// REQUIRES: nothing happens to the lease before released().
-    void acquired(std::size_t key, const lease& by, clock::time_point asked) {
-        const auto now = clock::now();
-        auto& page = pages_[key];
-        const std::lock_guard lock(guard_);
-        const auto end = page.holder == nullptr ? page.released : page.holder->valid_until();
-        EXPECT_LE(end, now) << keys_[key] << " had two holders";
-        if (asked > page.acquired) {
-            EXPECT_GT(by.token(), page.token) << keys_[key];
-        }
-        page.holder = &by;
-        page.acquired = now;
-        page.token = std::max(page.token, by.token());
-        ++page.grants;
-    }
-
-    /// Call it before it is released.
-    void released(std::size_t key, const lease& by) {
-        auto& page = pages_[key];
-        const std::lock_guard lock(guard_);
-        const auto end = std::min(clock::now(), by.valid_until());
-        page.released = std::max(page.released, end);
-        if (page.holder == &by) page.holder = nullptr;
-    }
-
-    void expect_grants_of_each() const {
-        for (std::size_t n = 0; n < keys_.size(); ++n) EXPECT_GT(pages_[n].grants, 5) << keys_[n];
-    }
-
-  private:
-    struct entry {
-        const lease* holder = nullptr;
-        clock::time_point acquired{};
-        clock::time_point released{};
-        std::uint64_t token = 0;
-        int grants = 0;
-    };
-    std::mutex guard_;
-    std::vector<std::string> keys_;
-    std::vector<entry> pages_;
-};
-
-/// Clients that take the keys of a ledger in turn, for as long as it lives.
-class workers {
-  public:
-    workers(const options& settings, ledger& in, std::size_t count) {
-        for (std::size_t n = 0; n < count; ++n) {
-            threads_.emplace_back([&in, settings, n](std::stop_token stop) {
-                client own(settings);
-                for (auto key = n; !stop.stop_requested(); ++key) {
-                    work(own, in, key % in.keys().size());
-                }
-            });
-        }
-    }
-
-  private:
-    static void work(client& by, ledger& in, std::size_t key) {
-        const auto asked = clock::now();
-        try {
-            const auto got = by.try_acquire_for(in.keys()[key], 300ms, with_ttl(2s));
-            if (got.has_value()) in.acquired(key, *got, asked);
-            std::this_thread::sleep_for(5ms);
-            if (got.has_value()) in.released(key, *got);
-        } catch (const std::system_error&) {
-            std::this_thread::sleep_for(20ms);  // an outage
-        }
-    }
-
-    std::vector<std::jthread> threads_;
-};
-
-void vouch_for_slots(const options& settings) {
-    client operators(settings);
-    for (const auto left : enlist(operators, true)) ASSERT_EQ(left, 0ms);
-}
-
 /// A shard of three servers has a majority without its master.
 TEST(cluster_failover, a_lease_goes_on_and_the_next_one_is_acknowledged_by_who_is_left) {
     redis_cluster servers({"cluster-require-full-coverage no"}, 2);
@@ -615,6 +518,44 @@ TEST(cluster_failover, a_master_that_was_frozen_gives_nothing_away_with_the_new_
         std::this_thread::sleep_for(3s);
     }
     kept.expect_grants_of_each();
+}
+
+// Whoever stands in line stands in the line of the new master, too; the old one, when it goes on,
+// finds a release in its buffers, and calls the next on its own.
+TEST(cluster_failover, who_is_in_line_at_a_master_that_freezes_is_called_by_the_new_one_alone) {
+    redis_cluster servers({"cluster-require-full-coverage no"}, 2);
+    auto settings = settings_for(servers.url());
+    settings.max_ttl = 6s;
+    settings.patience = 30s;
+    vouch_for_slots(settings);
+    ledger kept(key_in_each_shard(servers, "line:"));
+    const auto& key = kept.keys()[0];
+    client holder(settings);
+    client others(settings);
+    auto held = std::make_optional(holder.acquire(key, with_ttl(6s)));
+    kept.acquired(0, *held, clock::now());
+    std::vector<std::future<std::uint64_t>> waiting;
+    for (std::size_t n = 0; n < 3; ++n) {
+        waiting.push_back(std::async(std::launch::async, [&] {
+            const auto asked = clock::now();
+            const auto lease = others.acquire(key, with_ttl(6s));
+            kept.acquired(0, lease, asked);
+            std::this_thread::sleep_for(50ms);
+            kept.released(0, lease);
+            return lease.token();
+        }));
+    }
+    ASSERT_TRUE(
+        eventually(surely, [&] { return servers.master(0).exists(kinds::queue_key(key)); }));
+    servers.master(0).pause();
+    const auto before = held->token();
+    kept.released(0, *held);
+    held.reset();  // by which it is let go, as far as that can be said to anybody
+    auto& promoted = servers.await_promotion(0);
+    servers.master(0).resume();
+    for (auto& each : waiting) EXPECT_GT(each.get(), before);
+    EXPECT_FALSE(promoted.exists(kinds::queue_key(key)));
+    servers.await_replicas(0);
 }
 
 // The whole of it: a thousand leases, waiters, slots that move, a master that dies, and others who

@@ -35,7 +35,8 @@ enum class fault_kind : std::uint8_t {
     stop_master,     // SIGSTOP, long enough for a fail-over; then it goes on as if nothing had been
     kill_master,     // kill -9; it comes back, as a master of its own or as a replica
     cut_off_master,  // Sentinels and new connections do not reach it: its clients keep it, some of
-                     // them, who reach no Sentinel, until it is over
+                     // them, who reach no Sentinel, until it is over. In a Cluster: the network
+                     // is cut, and some clients, perhaps a replica, too, are left with it
     stop_replicas,   // SIGSTOP: nobody acknowledges anything
     stop_sentinel,   // SIGSTOP
 

@@ -32,8 +32,11 @@ std::vector<std::size_t> nemesis::choose_in_group(fault_kind kind) {
 void nemesis::choose_length(strike& chosen) {
     switch (chosen.kind) {
         case fault_kind::fail_over: return;
-        case fault_kind::stop_master:
-        case fault_kind::cut_off_master: chosen.lasts = between(1500ms, 6s); return;
+        case fault_kind::cut_off_master:
+            // A Cluster's own time and the quarantine have to pass before there is another side.
+            chosen.lasts = scene_.clustered() ? between(7s, 10s) : between(1500ms, 6s);
+            return;
+        case fault_kind::stop_master: chosen.lasts = between(1500ms, 6s); return;
         default: chosen.lasts = between(100ms, 4s);
     }
 }

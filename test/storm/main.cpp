@@ -30,7 +30,7 @@ themselves are broken on purpose, and checks afterwards what all of them noted.
 
   --topology   one server, a quorum of five, a replication group of three behind three Sentinels, or
                a Cluster of three shards of three (default: quorum)
-  --replica-acks  with sentinel: as of the URL; 'none' has to bring violations
+  --replica-acks  with sentinel or cluster: as of the URL; 'none' has to bring violations
   --minutes    how long, a minute at least; may be a fraction (default: 2)
   --seed       of everything that chance decides here (default: from the clock). What processes
                do at the same time is not decided by it
@@ -83,8 +83,9 @@ command_line parse(std::span<const std::string> arguments) {
             throw std::invalid_argument(name + ' ' + value);
         }
     }
-    if (!read.course.replica_acks.empty() && read.course.topology != "sentinel") {
-        throw std::invalid_argument("--replica-acks goes with --topology sentinel");
+    const bool replicated = read.course.topology == "sentinel" || read.course.topology == "cluster";
+    if (!read.course.replica_acks.empty() && !replicated) {
+        throw std::invalid_argument("--replica-acks goes with --topology sentinel or cluster");
     }
     if (read.course.directory.empty()) {
         read.course.directory =

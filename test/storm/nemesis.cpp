@@ -68,9 +68,7 @@ void nemesis::shuffle_deck(prey at) {
             deck.push_back(static_cast<fault_kind>(n));
         }
         std::erase_if(deck, [&](fault_kind each) {
-            const bool by_sentinels =
-                each == fault_kind::cut_off_master || each == fault_kind::stop_sentinel;
-            return scene_.clustered() ? by_sentinels : each == fault_kind::move_slot;
+            return each == (scene_.clustered() ? fault_kind::stop_sentinel : fault_kind::move_slot);
         });
     } else {
         for (std::size_t n = 0; n < static_cast<std::size_t>(first_of_a_group); ++n) {

@@ -73,6 +73,8 @@ class nemesis {
     void begin_in_group(const strike& chosen, std::size_t n);
     void end_in_group(const strike& chosen, std::size_t n);
     [[nodiscard]] std::vector<std::size_t> choose_in_cluster(fault_kind kind);
+    /// Which one has a lock now.
+    [[nodiscard]] std::size_t shard_of(std::string_view key);
     void begin_in_cluster(const strike& chosen, std::size_t n);
     void end_in_cluster(const strike& chosen, std::size_t n);
     void await_settled();

@@ -29,7 +29,8 @@ bool says(const std::string& info, const std::string& line) {
 
 scene::scene(const scene_settings& settings) : settings_(settings) {
     if (settings.clustered) {
-        cluster_.emplace(logged, 2);
+        cluster_.emplace(
+            test::redis_cluster_options{.configuration = logged, .replicas = 2, .separable = true});
     } else if (settings.replicated) {
         start_group();
     } else {
@@ -69,6 +70,14 @@ std::string scene::group_url(bool may_be_cut_off) const {
         }
         url += "/" + group_->master_name();
     }
+    return with_acks(url);
+}
+
+std::string scene::cluster_url(bool may_be_cut_off) const {
+    return with_acks(may_be_cut_off ? cluster_->url_of_other_side() : cluster_->url());
+}
+
+std::string scene::with_acks(const std::string& url) const {
     return settings_.replica_acks.empty() ? url : url + "?replica_acks=" + settings_.replica_acks;
 }
 
@@ -83,7 +92,7 @@ void scene::keep_news_from_some(bool on) {
 }
 
 std::vector<std::string> scene::urls() const {
-    if (cluster_) return {cluster_->url()};
+    if (cluster_) return {cluster_url(false)};
     if (group_) return {group_url(false)};
     std::vector<std::string> all;
     for (const auto& each : proxies_) all.push_back(each.url());
@@ -118,6 +127,7 @@ worker_orders scene::orders_for(std::size_t n) const {
                          .register_port = registers_.port()};
     orders.urls = urls();
     if (group_) orders.urls = {group_url(n % 2 == 1)};
+    if (cluster_) orders.urls = {cluster_url(n % 2 == 1)};
     return orders;
 }
 

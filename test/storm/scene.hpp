@@ -21,7 +21,8 @@ namespace holdfast::storm {
 struct scene_settings {
     std::size_t servers = 1;
     bool replicated = false;     // three servers that replicate each other, and three Sentinels
-    bool clustered = false;      // three shards of three servers
+    bool clustered = false;      // three shards of three servers, by a network that can be cut;
+                                 // every other worker is on the side of who is cut off
     std::string replica_acks{};  // what replicas have to acknowledge; empty: by default
     std::size_t workers = 5;
     std::uint64_t seed = 1;
@@ -95,6 +96,9 @@ class scene {
     [[nodiscard]] std::vector<std::string> urls() const;
     /// Of the group, by way of those who may be cut off from the Sentinels, or not.
     [[nodiscard]] std::string group_url(bool may_be_cut_off) const;
+    /// The same of the Cluster, from who is cut off with some of its servers.
+    [[nodiscard]] std::string cluster_url(bool may_be_cut_off) const;
+    [[nodiscard]] std::string with_acks(const std::string& url) const;
     void vouch();
     [[nodiscard]] worker_orders orders_for(std::size_t n) const;
     [[nodiscard]] test::process start(const worker_orders& orders) const;

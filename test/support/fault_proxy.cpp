@@ -23,7 +23,9 @@ using clock = std::chrono::steady_clock;
 struct proxied_connection {
     file_descriptor client;
     file_descriptor server;
+    std::string host;        // of the client
     bool connecting = true;  // to the server
+    bool silent = false;     // beside what is wrong with all of them
     bool dead = false;
     faulty_stream to_server{};
     faulty_stream to_client{};
@@ -41,8 +43,11 @@ bool connect_failed(const file_descriptor& socket) {
 /// Everything but `tasks_` and `reservation_` belongs to the thread.
 class fault_proxy::engine {
   public:
-    explicit engine(std::uint16_t server_port)
-        : server_port_{server_port}, thread_{[this] { serve(); }} {}
+    engine(std::uint16_t server_port, std::string host, std::uint16_t port)
+        : server_port_{server_port},
+          host_{std::move(host)},
+          reservation_{port, host_},
+          thread_{[this] { serve(); }} {}
 
     ~engine() {
         tasks_.run([this] { stopping_ = true; });
@@ -64,7 +69,12 @@ class fault_proxy::engine {
 
     void refuse(bool on) {
         if (on) listener_.reset();
-        if (!on && !listener_) listener_ = listen_on_loopback(port());
+        if (!on && !listener_) listener_ = listen_on_loopback(port(), host_);
+    }
+
+    void silence_from(std::function<bool(const std::string&)> whom) {
+        cut_off_ = std::move(whom);
+        for (auto& each : connections_) each.silent = cut_off_ && cut_off_(each.host);
     }
 
     void reset_connections() {
@@ -94,11 +104,19 @@ class fault_proxy::engine {
     static void add(const proxied_connection& connection, proxy_counters& total);
     void sweep();
 
+    /// What is wrong with a direction of one connection.
+    stream_faults& of(const proxied_connection& connection, stream_faults& all) {
+        return connection.silent ? silent_ : all;
+    }
+
     const std::uint16_t server_port_;
+    const std::string host_;
     port_reservation reservation_;
-    file_descriptor listener_ = listen_on_loopback(reservation_.port());
+    file_descriptor listener_ = listen_on_loopback(reservation_.port(), host_);
+    std::function<bool(const std::string&)> cut_off_;
     stream_faults to_server_;
     stream_faults to_client_;
+    stream_faults silent_{.silent = true};
     std::list<proxied_connection> connections_;
     proxy_counters gone_;  // of connections that are no more
     std::minstd_rand chance_;
@@ -132,9 +150,10 @@ std::vector<pollfd> fault_proxy::engine::wanted() const {
     };
     for (const proxied_connection& connection : connections_) {
         want(connection.client, connection.to_server.wants_input(),
-             connection.to_client.blocked() && !to_client_.silent);
+             connection.to_client.blocked() && !connection.silent && !to_client_.silent);
         want(connection.server, !connection.connecting && connection.to_client.wants_input(),
-             connection.connecting || (connection.to_server.blocked() && !to_server_.silent));
+             connection.connecting ||
+                 (connection.to_server.blocked() && !connection.silent && !to_server_.silent));
     }
     return descriptors;
 }
@@ -147,6 +166,7 @@ std::optional<clock::time_point> fault_proxy::engine::next_due() const {
         if (!earliest || *due < *earliest) earliest = due;
     };
     for (const proxied_connection& connection : connections_) {
+        if (connection.silent) continue;
         if (!connection.connecting) consider(connection.to_server, to_server_);
         consider(connection.to_client, to_client_);
     }
@@ -160,7 +180,10 @@ void fault_proxy::engine::accept_all() {
         ++gone_.connections;
         file_descriptor server = begin_connect_to_loopback(server_port_);
         const bool connecting{server};
-        connections_.push_back({std::move(client), std::move(server), connecting});
+        auto host = peer_host(client);
+        const bool silent = cut_off_ && cut_off_(host);
+        connections_.push_back(
+            {std::move(client), std::move(server), std::move(host), connecting, silent});
         if (!connecting) connections_.back().to_client.source_was_reset(clock::now());
     }
 }
@@ -190,12 +213,14 @@ void fault_proxy::engine::settle_connect(proxied_connection& connection, const p
 
 void fault_proxy::engine::forward(proxied_connection& connection, clock::time_point now) {
     if (!connection.connecting) {
-        const auto outcome = connection.to_server.write_to(connection.server, now, to_server_);
-        act_on(outcome, connection, connection.to_client, to_server_, now);
+        auto& faults = of(connection, to_server_);
+        const auto outcome = connection.to_server.write_to(connection.server, now, faults);
+        act_on(outcome, connection, connection.to_client, faults, now);
     }
     if (connection.dead) return;
-    const auto outcome = connection.to_client.write_to(connection.client, now, to_client_);
-    act_on(outcome, connection, connection.to_server, to_client_, now);
+    auto& faults = of(connection, to_client_);
+    const auto outcome = connection.to_client.write_to(connection.client, now, faults);
+    act_on(outcome, connection, connection.to_server, faults, now);
 }
 
 void fault_proxy::engine::act_on(faulty_stream::outcome outcome, proxied_connection& connection,
@@ -229,8 +254,10 @@ void fault_proxy::engine::sweep() {
     });
 }
 
-fault_proxy::fault_proxy(std::uint16_t server_port)
-    : engine_{std::make_unique<engine>(server_port)} {}
+fault_proxy::fault_proxy(std::uint16_t server_port) : fault_proxy(server_port, "127.0.0.1", 0) {}
+
+fault_proxy::fault_proxy(std::uint16_t server_port, const std::string& host, std::uint16_t port)
+    : engine_{std::make_unique<engine>(server_port, host, port)} {}
 
 fault_proxy::~fault_proxy() = default;
 
@@ -256,6 +283,10 @@ void fault_proxy::silence() {
     });
 }
 
+void fault_proxy::silence_from(std::function<bool(const std::string& host)> whom) {
+    engine_->run([&](engine& proxy) { proxy.silence_from(std::move(whom)); });
+}
+
 void fault_proxy::split(bool on) {
     engine_->run([=](engine& proxy) {
         proxy.faults(direction::to_server).split = on;
@@ -279,6 +310,7 @@ void fault_proxy::heal() {
     engine_->run([](engine& proxy) {
         proxy.faults(direction::to_server) = {};
         proxy.faults(direction::to_client) = {};
+        proxy.silence_from({});
         proxy.refuse(false);
     });
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -33,6 +34,8 @@ class fault_proxy {
     using nanoseconds = std::chrono::nanoseconds;
 
     explicit fault_proxy(std::uint16_t server_port);
+    /// Listens at this address of the machine itself, like 127.0.0.2, and at this port.
+    fault_proxy(std::uint16_t server_port, const std::string& host, std::uint16_t port);
     ~fault_proxy();
 
     fault_proxy(const fault_proxy&) = delete;
@@ -47,6 +50,9 @@ class fault_proxy {
     /// speaks and is not spoken to.
     void silence(direction which);
     void silence();
+    /// The same, both ways, for who comes from some addresses, now and later: two who reach one
+    /// server by one port, and of whom one is cut off. Takes the place of what was said before.
+    void silence_from(std::function<bool(const std::string& host)> whom);
     /// Every byte arrives in a segment of its own.
     void split(bool on);
     /// New connections are refused as by a port where nobody listens.

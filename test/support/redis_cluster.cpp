@@ -24,28 +24,71 @@ bool says(const redis_server& server, const std::vector<std::string>& question,
     return server.command(question).find(text) != std::string::npos;
 }
 
+std::string url_at(const std::string& scheme, const std::string& host, std::size_t seeds,
+                   const std::function<std::uint16_t(std::size_t)>& port) {
+    auto text = scheme + "://";
+    for (std::size_t n = 0; n < seeds; ++n) {
+        text += (n == 0 ? host : "," + host) + ":" + std::to_string(port(n));
+    }
+    return text;
+}
+
+/// As one server sees another: the slots are the last in its line.
+bool serves_nothing(const redis_server& by, const std::string& id) {
+    const auto nodes = by.command({"CLUSTER", "NODES"});
+    const auto line = nodes.find("\n" + id) == nodes.npos ? 0 : nodes.find("\n" + id) + 1;
+    return nodes.substr(line, nodes.find('\n', line) - line).ends_with("connected");
+}
+
 }  // namespace
 
 redis_cluster::redis_cluster(std::vector<std::string> configuration, std::size_t replicas)
-    : replicas_(replicas) {
-    configuration.insert(configuration.end(),
-                         {"cluster-node-timeout 1000", "cluster-replica-validity-factor 0",
-                          "repl-diskless-sync-delay 0", "cluster-migration-barrier 100"});
-    for (std::size_t n = 0; n < (1 + replicas) * shards; ++n) {
-        servers_.push_back(std::make_unique<redis_server>(
-            redis_options{.configuration = configuration, .cluster = true}));
-    }
+    : redis_cluster(
+          redis_cluster_options{.configuration = std::move(configuration), .replicas = replicas}) {}
+
+redis_cluster::redis_cluster(redis_cluster_options options)
+    : replicas_(options.replicas), tls_(options.tls.has_value()) {
+    start(options);
     introduce();
     hand_out_slots();
     attach_replicas();
 }
 
-std::string redis_cluster::url() const {
-    std::string text = "redis+cluster://";
-    for (std::size_t n = 0; n < shards; ++n) {
-        text += (n == 0 ? "127.0.0.1:" : ",127.0.0.1:") + port_of(*servers_[n]);
+void redis_cluster::start(const redis_cluster_options& options) {
+    redis_options each{.configuration = options.configuration,
+                       .password = options.password,
+                       .tls = options.tls,
+                       .cluster = true};
+    each.configuration.insert(each.configuration.end(),
+                              {"cluster-node-timeout 1000", "cluster-replica-validity-factor 0",
+                               "repl-diskless-sync-delay 0", "cluster-migration-barrier 100"});
+    if (!options.password.empty()) {
+        each.configuration.push_back("masterauth \"" + options.password + "\"");
     }
-    return text;
+    if (options.separable) network_.emplace();
+    for (std::size_t n = 0; n < (1 + replicas_) * shards; ++n) {
+        auto& server = *servers_.emplace_back(std::make_unique<redis_server>(each));
+        if (!network_) continue;
+        server.stop();
+        network_->connect(server);
+        server.start();
+    }
+}
+
+std::uint16_t redis_cluster::port_by_network(std::size_t server) const {
+    if (network_) return network_->port(server);
+    return tls_ ? servers_[server]->tls_port() : servers_[server]->port();
+}
+
+std::string redis_cluster::url() const {
+    return url_at(tls_ ? "rediss+cluster" : "redis+cluster", cluster_network::usual_side, shards,
+                  [&](std::size_t n) { return port_by_network(n); });
+}
+
+// Whoever is on the smaller side finds a seed there only if all are named.
+std::string redis_cluster::url_of_other_side() const {
+    return url_at("redis+cluster", cluster_network::other_side, servers_.size(),
+                  [&](std::size_t n) { return port_by_network(n); });
 }
 
 std::size_t redis_cluster::shard_of(std::uint16_t slot) {
@@ -77,7 +120,10 @@ void redis_cluster::introduce() {
     }
     auto& first = *servers_.front();
     for (std::size_t n = 1; n < servers_.size(); ++n) {
-        first.command({"CLUSTER", "MEET", "127.0.0.1", port_of(*servers_[n])});
+        std::vector<std::string> command{"CLUSTER", "MEET", "127.0.0.1",
+                                         std::to_string(port_by_network(n))};
+        command.push_back(std::to_string(network_ ? network_->bus_port(n) : server(n).bus_port()));
+        first.command(command);
     }
     await("meet", [&] {
         return std::all_of(servers_.begin(), servers_.end(), [&](const auto& each) {
@@ -165,6 +211,42 @@ void redis_cluster::finish_moving(std::uint16_t slot, redis_server& to) {
     for (auto* const each : running()) {
         if (each != &to && says(*each, {"ROLE"}, "master")) each->command(command);
     }
+}
+
+void redis_cluster::give_all(std::size_t shard, redis_server& to) {
+    auto& from = master(shard);
+    const auto from_id = from.command({"CLUSTER", "MYID"});
+    const auto to_id = to.command({"CLUSTER", "MYID"});
+    for (auto slot = first_slot_of(shard); slot < first_slot_of(shard + 1); ++slot) {
+        const auto number = std::to_string(slot);
+        const std::vector<std::string> is_there{"CLUSTER", "SETSLOT", number, "NODE", to_id};
+        to.command({"CLUSTER", "SETSLOT", number, "IMPORTING", from_id});
+        from.command({"CLUSTER", "SETSLOT", number, "MIGRATING", to_id});
+        move_keys(static_cast<std::uint16_t>(slot), from, to);
+        to.command(is_there);
+        // Who hears of it sooner, and has none left, has become a replica, which refuses it.
+        (void)from.query(is_there);
+    }
+    await("hear of all moves", [&] {
+        const auto all = running();
+        return std::all_of(all.begin(), all.end(),
+                           [&](const auto* each) { return serves_nothing(*each, from_id); });
+    });
+}
+
+// Those who are forgotten would be met again if they went on talking.
+void redis_cluster::forget(std::size_t shard) {
+    std::vector<redis_server*> leaving;
+    for (auto n = servers_.size(); n-- > 0;) {
+        if (n % shards == shard) leaving.push_back(servers_[n].get());
+    }
+    for (auto* const each : leaving) {
+        const auto id = each->command({"CLUSTER", "MYID"});
+        for (std::size_t n = 0; n < servers_.size(); ++n) {
+            if (n % shards != shard) server(n).command({"CLUSTER", "FORGET", id});
+        }
+    }
+    for (auto* const each : leaving) each->command({"CLUSTER", "RESET", "SOFT"});
 }
 
 std::size_t redis_cluster::master_of(std::size_t shard) {

@@ -101,6 +101,12 @@ void redis_server::write_configuration() const {
              << "tls-ca-cert-file " << tls->authority.native() << '\n'
              << "tls-auth-clients " << (tls->require_client_certificate ? "yes" : "no") << '\n';
     }
+    // A Cluster's map has the TLS ports only if the servers speak it to each other, too.
+    if (options_.cluster && options_.tls) {
+        file << "tls-cluster yes\n"
+             << "tls-replication yes\n"
+             << "cluster-port " << bus_port() << '\n';
+    }
     for (const std::string& line : options_.configuration) file << line << '\n';
     file.close();
     if (!file) throw std::runtime_error{"cannot write the configuration of " + options_.program};

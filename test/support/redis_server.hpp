@@ -56,6 +56,8 @@ class redis_server {
     std::uint16_t port() const noexcept { return port_.port(); }
     /// REQUIRES: options with tls.
     std::uint16_t tls_port() const { return tls_port_.value().port(); }
+    /// REQUIRES: options with cluster. With tls, too: Redis 7.
+    std::uint16_t bus_port() const { return bus_port_.value().port(); }
     std::filesystem::path socket_path() const { return directory_ / "redis.sock"; }
 
     /// Without the password: "redis://127.0.0.1:PORT", "rediss://...", "unix:///...".

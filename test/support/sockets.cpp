@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -42,11 +43,12 @@ void set_option(const file_descriptor& socket, int level, int option, const Valu
         throw_errno("cannot set socket option " + std::to_string(option));
 }
 
-void bind_to_loopback(const file_descriptor& socket, std::uint16_t port) {
+void bind_to_loopback(const file_descriptor& socket, std::uint16_t port, const std::string& host) {
     set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-    const sockaddr_in address = loopback(port);
-    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        throw_errno("cannot bind to 127.0.0.1:" + std::to_string(port));
+    sockaddr_in address = loopback(port);
+    if (::inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1 ||
+        ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        throw_errno("cannot bind to " + host + ":" + std::to_string(port));
 }
 
 timespec to_timespec(nanoseconds duration) {
@@ -74,16 +76,17 @@ void connect(const file_descriptor& socket, const Address& address, const std::s
 
 port_reservation::port_reservation() : port_reservation(0) {}
 
-port_reservation::port_reservation(std::uint16_t port) : socket_{new_socket(AF_INET)} {
-    bind_to_loopback(socket_, port);
+port_reservation::port_reservation(std::uint16_t port, const std::string& host)
+    : socket_{new_socket(AF_INET)} {
+    bind_to_loopback(socket_, port, host);
     port_ = local_port(socket_);
 }
 
-file_descriptor listen_on_loopback(std::uint16_t port) {
+file_descriptor listen_on_loopback(std::uint16_t port, const std::string& host) {
     file_descriptor socket = new_socket(AF_INET, SOCK_NONBLOCK);
-    bind_to_loopback(socket, port);
+    bind_to_loopback(socket, port, host);
     if (::listen(socket.get(), SOMAXCONN) != 0)
-        throw_errno("cannot listen on 127.0.0.1:" + std::to_string(port));
+        throw_errno("cannot listen on " + host + ":" + std::to_string(port));
     return socket;
 }
 
@@ -93,6 +96,15 @@ std::uint16_t local_port(const file_descriptor& socket) {
     if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
         throw_errno("cannot read the port of a socket");
     return ntohs(address.sin_port);
+}
+
+std::string peer_host(const file_descriptor& socket) {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    std::array<char, INET_ADDRSTRLEN> text{};
+    if (::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+    ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+    return text.data();
 }
 
 file_descriptor connect_to_loopback(std::uint16_t port, milliseconds bound) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "support/file_descriptor.hpp"
 
@@ -22,7 +23,7 @@ class port_reservation {
   public:
     port_reservation();
     /// This one. Throws std::system_error if somebody has it.
-    explicit port_reservation(std::uint16_t port);
+    explicit port_reservation(std::uint16_t port, const std::string& host = "127.0.0.1");
     std::uint16_t port() const noexcept { return port_; }
 
   private:
@@ -30,10 +31,13 @@ class port_reservation {
     std::uint16_t port_ = 0;
 };
 
-/// Listens on a port of 127.0.0.1; non-blocking. Port 0 lets the kernel choose.
-file_descriptor listen_on_loopback(std::uint16_t port);
+/// Listens on a port of an address of this machine alone; non-blocking. Port 0 lets the kernel
+/// choose.
+file_descriptor listen_on_loopback(std::uint16_t port, const std::string& host = "127.0.0.1");
 
 std::uint16_t local_port(const file_descriptor& socket);
+/// The address that the other end has, "127.0.0.1" unless it chose another one. Empty: it is gone.
+std::string peer_host(const file_descriptor& socket);
 
 /// Blocking connections; `bound` limits the connect and every later send.
 file_descriptor connect_to_loopback(std::uint16_t port, std::chrono::milliseconds bound);

@@ -308,6 +308,63 @@ TEST_F(cluster, the_map_is_not_asked_for_all_the_time_while_a_server_is_gone) {
     EXPECT_GE(two.count("SLOTS"), 10);
 }
 
+// It was taken out of the Cluster, or has forgotten it.
+TEST_F(cluster, a_seed_that_knows_of_no_slot_is_passed_over) {
+    settings = at({"redis+cluster://one,two"});
+    settings.restart_guard = false;
+    settings.replica_acks = replicas::none();
+    share(0);
+    one.answer("SLOTS", "*0\r\n");
+    client_in_memory by(in, settings);
+    const auto got = by.acquire(key_at_one());
+    ASSERT_TRUE(got->made);
+    EXPECT_TRUE(two.owner_of(key_at_one()));
+}
+
+TEST_F(cluster, what_is_known_is_not_forgotten_for_a_server_that_knows_of_no_slot) {
+    settings.patience = 10s;
+    client_in_memory by(in, settings);
+    (void)by.acquire(key_at_one());
+    (void)by.acquire(key_at_two());
+    one.answer("SLOTS", "*0\r\n");
+    two.answer("SLOTS", "*0\r\n");
+    one.answer_once("queue_acquire", "-CLUSTERDOWN The cluster is down\r\n");
+    ASSERT_TRUE(by.acquire("{" + key_at_one() + "}")->made);
+    in.run_for(1s);  // the map is asked for
+    ASSERT_TRUE(by.acquire(key_at_one(1))->made) << "of a slot that was not used before";
+}
+
+// A master that was replaced, and has not heard of it: it names itself for ever.
+TEST_F(cluster, a_server_whose_map_leads_nowhere_is_not_the_only_one_to_be_asked) {
+    settings.patience = 10s;
+    client_in_memory by(in, settings);
+    (void)by.acquire(key_at_one());
+    (void)by.acquire(key_at_two());
+    two.answer("SLOTS", map_with(0));
+    for (const auto* what : {"enlist", "queue_acquire"}) {
+        one.answer(what, "-CLUSTERDOWN The cluster is down\r\n");
+    }
+    const auto got = by.start("{" + key_at_one() + "}");
+    in.run_for(3s);
+    ASSERT_TRUE(got->done && got->made);
+    EXPECT_TRUE(two.owner_of("{" + key_at_one() + "}"));
+}
+
+TEST_F(cluster, a_server_whose_map_leads_nowhere_is_not_the_only_one_that_is_connected_to) {
+    settings.patience = 10s;
+    client_in_memory by(in, settings);
+    (void)by.acquire(key_at_one());
+    ASSERT_EQ(two.connections().size(), 0U);
+    two.answer("SLOTS", map_with(0));
+    for (const auto* what : {"enlist", "queue_acquire"}) {
+        one.answer(what, "-CLUSTERDOWN The cluster is down\r\n");
+    }
+    const auto got = by.start("{" + key_at_one() + "}");
+    in.run_for(3s);
+    ASSERT_TRUE(got->done && got->made);
+    EXPECT_TRUE(two.owner_of("{" + key_at_one() + "}"));
+}
+
 TEST_F(cluster, a_slot_is_enlisted_again_for_every_connection) {
     client_in_memory by(in, settings);
     (void)by.acquire(key_at_one());
@@ -397,6 +454,19 @@ TEST_F(acknowledged_cluster, a_grant_that_too_few_have_is_released_and_why_is_sa
         << got->failed->message;
     in.settle();
     EXPECT_FALSE(one.owner_of(key_at_one()));
+}
+
+// It may have been replaced, and not have heard of it.
+TEST_F(acknowledged_cluster, after_a_grant_that_too_few_have_others_are_asked_who_serves_the_slot) {
+    settings.patience = 10s;
+    client_in_memory by(in, settings);
+    ASSERT_TRUE(by.acquire("{" + key_at_one() + "}")->made);
+    one.replicas = 0;
+    two.answer("SLOTS", map_with(0));
+    const auto got = by.start(key_at_one());
+    in.run_for(5s);
+    ASSERT_TRUE(got->done && got->made);
+    EXPECT_TRUE(two.owner_of(key_at_one()));
 }
 
 TEST_F(acknowledged_cluster, what_is_written_for_it_is_in_a_slot_of_that_server) {
