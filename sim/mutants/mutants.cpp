@@ -319,7 +319,7 @@ constexpr std::array<mutant, breakage_count> table{{
      "'+' .. ARGV[4] .. redis.call('HLEN', KEYS[1]), '1')", "latch"},
     {latch_tells_nobody, place::script, "latch_tells_nobody",
      "who waits for a latch is not told when it opens", "count_down",
-     "if left == 0 then redis.call('SET', KEYS[2], '1', 'PX', redis.call('PTTL', KEYS[1])) end", "",
+     "if left == 0 then redis.call('SET', KEYS[2]", "if false then redis.call('SET', KEYS[2]",
      "latch"},
     {latch_counts_nobody_else, place::script, "latch_counts_nobody_else",
      "a latch counts down for the first alone", "count_down", "if left > 0 and redis.call('HSETNX'",
