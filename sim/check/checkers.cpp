@@ -35,7 +35,10 @@ checkers::checkers(world& in, const network& on, const key_watch& keys)
       holders_(1),
       unheld_(in.settings().clients),
       clocks_(in),
-      pace_(in) {
+      pace_(in),
+      kinds_(in, *this),
+      leaders_(in, *this, keys),
+      latches_(in, *this) {
     owners_.reserve(128);
     holders_.reserve(64);
 }
@@ -46,8 +49,8 @@ holder_id checkers::decided(const grant& what) {
     const bool same_owner = record.held_by != 0;
     const bool handed_off = same_owner && what.sent == record.last_sent;
     const auto who = static_cast<holder_id>(holders_.size());
-    holders_.push_back(
-        {what.client, what.caller, owned, handed_off ? what.asked : what.sent, what.reads});
+    holders_.push_back({what.client, what.caller, owned, handed_off ? what.asked : what.sent,
+                        what.reads, what.what});
     if (handed_off) hand_off(who, what);
     if (same_owner) follow(who, owned, what);
     record.held_by = who;
@@ -61,6 +64,10 @@ holder_id checkers::decided(const grant& what) {
                name_of_holder(who) +
                    " was told that it holds, although its deadline had passed at " +
                    seconds(what.deadline));
+    }
+    if (world_.settings().kind.which == other_kind::election) {
+        leaders_.elected({std::string(what.owner), what.token.value,
+                          value_of_candidate(what.client, what.caller)});
     }
     if (!world_.settings().fencing) return who;
     check_order(who, what.token);
@@ -113,6 +120,7 @@ void checkers::follow(holder_id who, owner_id which, const grant& what) {
 
 // Others wait, too. From request to request, by the clock of the process: what decides is that.
 void checkers::check_batch(holder_id who, const grant& what) {
+    if (world_.settings().of_other_kind()) return;  // nobody tells when one owner has it anew
     const auto& record = owners_[holders_[who].owner];
     const auto longest =
         std::min(core::hand_off_window, world_.settings().timing.ttl / 8) * 101 / 100;
@@ -129,6 +137,7 @@ void checkers::check_batch(holder_id who, const grant& what) {
 // at several servers, need not.
 void checkers::check_order(holder_id who, core::fencing_token token) {
     if (!order_promised_) return;
+    if (world_.settings().of_other_kind()) return check_order_of_places(who, token);
     for (const auto& earlier : successes_) {
         if (earlier.token == token && !may_share_token(who, earlier.who)) {
             report(rule::token_order, name_of_holder(who) + " and " + name_of_holder(earlier.who) +
@@ -146,6 +155,20 @@ void checkers::check_order(holder_id who, core::fencing_token token) {
                                   std::to_string(above.value) + " that had been given out before");
 }
 
+// The same, among those who have had one of its places.
+void checkers::check_order_of_places(holder_id who, core::fencing_token token) {
+    const auto& record = holders_[who];
+    for (const auto& earlier : successes_) {
+        if ((holders_[earlier.who].what & record.what) == 0) continue;
+        const bool before = earlier.decided <= record.started;
+        if (earlier.token != token && (earlier.token < token || !before)) continue;
+        report(rule::token_order,
+               name_of_holder(who) + " asked at " + seconds(record.started) + " and got token " +
+                   std::to_string(token.value) + ", and " + name_of_holder(earlier.who) +
+                   " before, in one of its places, " + std::to_string(earlier.token.value));
+    }
+}
+
 void checkers::returned(holder_id who, instant at, instant deadline) {
     check_exclusion(who, at, deadline);
     leases_.push_back({who, deadline});
@@ -154,7 +177,7 @@ void checkers::returned(holder_id who, instant at, instant deadline) {
 // Servers that lose nothing hold what they granted for at least as long as anybody believes in it.
 void checkers::check_quorum(holder_id who, std::string_view named, instant deadline) {
     if (!quorum_promised_ || deadline <= world_.now()) return;
-    const auto backing = keys_.backing(named, deadline);
+    const auto backing = keys_.backing(named, holders_[who].what, deadline);
     if (backing >= world_.settings().backers()) return;
     report(rule::quorum, name_of_holder(who) + " believes to hold until " + seconds(deadline) +
                              ", and no more than " + std::to_string(backing) +
@@ -194,8 +217,13 @@ void checkers::renewed(holder_id who, instant at, bool stale, instant deadline) 
 void checkers::check_exclusion(holder_id who, instant at, instant deadline) {
     std::erase_if(leases_, [&](const lease& held) { return held.deadline <= world_.now(); });
     if (!exclusion_promised_ || deadline <= at) return;
+    if (world_.settings().kind.permits > 0) check_permits(who, at);
     for (const auto& held : leases_) {
         if (held.who == who || held.deadline <= at) continue;
+        if ((holders_[held.who].what & holders_[who].what) == 0) {
+            ++held_together_;
+            continue;
+        }
         if (holders_[who].reads && holders_[held.who].reads) {
             ++read_together_;
             continue;
@@ -206,11 +234,28 @@ void checkers::check_exclusion(holder_id who, instant at, instant deadline) {
     }
 }
 
+void checkers::check_permits(holder_id who, instant at) {
+    const auto others = std::ranges::count_if(
+        leases_, [&](const lease& held) { return held.who != who && held.deadline > at; });
+    const auto permits = world_.settings().kind.permits;
+    if (others < std::int64_t{permits}) return;
+    report(rule::permits, name_of_holder(who) + " has a permit from " + seconds(at) +
+                              " on, while " + std::to_string(others) +
+                              " others may believe to have one, of " + std::to_string(permits));
+}
+
 void checkers::release_called(holder_id who) {
+    const bool leads = std::ranges::any_of(leases_, [&](const lease& held) {
+        return held.who == who && held.deadline > world_.now();
+    });
+    if (leads && world_.settings().kind.which == other_kind::election) {
+        leaders_.resigns(owners_[holders_[who].owner].name);
+    }
     std::erase_if(leases_, [&](const lease& held) { return held.who == who; });
 }
 
 void checkers::released(holder_id who) {
+    if (world_.settings().of_other_kind()) return;
     const auto& record = owners_[holders_[who].owner];
     if (record.released_at.size() >= core::majority(world_.settings().nodes)) return;
     report(rule::ownership,

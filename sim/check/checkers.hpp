@@ -13,6 +13,9 @@
 #include "core/node_set.hpp"
 #include "sim/check/clock_looks.hpp"
 #include "sim/check/holders.hpp"
+#include "sim/check/kind_watch.hpp"
+#include "sim/check/latch_watch.hpp"
+#include "sim/check/leader_watch.hpp"
 #include "sim/check/line_pace.hpp"
 #include "sim/check/line_watch.hpp"
 #include "sim/check/rules.hpp"
@@ -27,8 +30,13 @@ using holder_id = std::uint32_t;  // one hold of one caller; 0: none
 /// What the checkers see of the servers' keys.
 class key_watch {
   public:
-    /// How many servers hold the lock for that owner, and still do at `until`.
-    [[nodiscard]] virtual std::size_t backing(std::string_view owner, instant until) const = 0;
+    /// How many servers hold the lock, or all of these places, for that owner, and still do at
+    /// `until`.
+    [[nodiscard]] virtual std::size_t backing(std::string_view owner, places what,
+                                              instant until) const = 0;
+
+    /// How many hold the election for that owner, and have noted another leader, or none.
+    [[nodiscard]] virtual std::size_t noting_others(const leader_watch::leading& who) const = 0;
 
   protected:
     ~key_watch() = default;
@@ -58,6 +66,7 @@ class checkers {
         core::duration least{};  // that must be left of it when it is handed on
         bool fair = false;       // it wants to be served in the order of the server's queue
         bool reads = false;
+        places what = 1;
     };
     holder_id decided(const grant& what);
     void returned(holder_id who, instant at, instant deadline);
@@ -106,6 +115,9 @@ class checkers {
     clock_looks& clocks() { return clocks_; }
     line_watch& line() { return line_; }
     line_pace& pace() { return pace_; }
+    kind_watch& kinds() { return kinds_; }
+    leader_watch& leaders() { return leaders_; }
+    latch_watch& latches() { return latches_; }
 
     /// The server still holds its key although its attempt is over; `link_is_fit`: the client could
     /// have told it, and its connection to the server has been in order.
@@ -139,6 +151,8 @@ class checkers {
     [[nodiscard]] std::uint64_t handed_off() const { return handed_off_; }
     /// How often somebody began to read, or read on, while another did.
     [[nodiscard]] std::uint64_t read_together() const { return read_together_; }
+    /// How often somebody came to hold something while another held something else.
+    [[nodiscard]] std::uint64_t held_together() const { return held_together_; }
     [[nodiscard]] std::uint64_t downgrades() const { return downgrades_; }
     [[nodiscard]] std::uint64_t attempts() const { return owners_.size() - 1; }
     [[nodiscard]] std::string name_of_holder(holder_id who) const;
@@ -169,6 +183,7 @@ class checkers {
         owner_id owner = 0;
         instant started{};
         bool reads = false;
+        places what = 1;
     };
     struct lease {
         holder_id who = 0;
@@ -197,7 +212,9 @@ class checkers {
     void check_ownership(const place& where, const execution& what, std::string_view text,
                          const lock_change& made);
     void check_exclusion(holder_id who, instant at, instant deadline);
+    void check_permits(holder_id who, instant at);
     void check_order(holder_id who, core::fencing_token token);
+    void check_order_of_places(holder_id who, core::fencing_token token);
     [[nodiscard]] bool may_share_token(holder_id one, holder_id other) const {
         return world_.settings().nodes > 1 && holders_[one].reads && holders_[other].reads;
     }
@@ -234,8 +251,12 @@ class checkers {
     clock_looks clocks_;
     line_watch line_;
     line_pace pace_;
+    kind_watch kinds_;
+    leader_watch leaders_;
+    latch_watch latches_;
     std::uint64_t handed_off_ = 0;
     std::uint64_t read_together_ = 0;
+    std::uint64_t held_together_ = 0;
     std::uint64_t downgrades_ = 0;
     std::uint64_t plain_version_ = 0;
     std::optional<violation> found_;

@@ -18,6 +18,9 @@ const char* name_of(rule r) {
         case rule::outsider: return "outsider";
         case rule::needless_loss: return "needless loss";
         case rule::recovery: return "recovery";
+        case rule::permits: return "permits";
+        case rule::latch: return "latch";
+        case rule::leader: return "leader";
     }
     return "?";
 }

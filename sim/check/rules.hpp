@@ -23,6 +23,9 @@ enum class rule : std::uint8_t {
     outsider,       // who cannot keep to the guard asks for no vote
     needless_loss,  // without faults no lease is lost
     recovery,       // after healing everybody gets the lock
+    permits,        // no more have a permit than there are
+    latch,          // none is open before its count, and who waits is told
+    leader,         // observers are told of who leads in its own term, and in time
 };
 
 const char* name_of(rule r);

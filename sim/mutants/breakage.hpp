@@ -87,12 +87,52 @@ enum class breakage : std::uint8_t {
     readers_draw_no_token,
     commit_by_who_reads_no_more,
     readers_for_ever,
+    // src/scripts, of a semaphore
+    permit_expiry_ignored,
+    given_back_slot_stays_free,
+    one_permit_too_many,
+    newcomers_share_a_slot,
+    anothers_permit_given_back,
+    first_slot_given_back,
+    permit_without_a_token,
+    renewed_into_the_first_slot,
+    lost_permit_renewed,
+    permit_taken_past_the_line,
+    permits_for_the_dead,
+    permit_given_back_to_nobody,
+    permit_waiter_stays_in_line,
+    semaphore_ends_early,
+    semaphore_for_ever,
+    // of several keys at once
+    several_looks_at_the_first_key,
+    several_token_above_one_counter,
+    several_taken_past_the_line,
+    several_leaves_no_line,
+    several_releases_the_first_key,
+    several_releases_what_is_anothers,
+    several_renews_the_first_key,
+    several_voted_by_the_first_key,
+    several_commits_the_first_counter,
+    // of an election
+    leader_noted_without_value,
+    leader_not_noted,
+    denied_candidate_noted,
+    note_left_behind,
+    anothers_note_deleted,
+    term_not_committed_to_the_note,
+    // of a latch
+    latch_opens_one_early,
+    latch_counts_requests,
+    latch_tells_nobody,
+    latch_counts_nobody_else,
     // src/kinds
     absent_key_taken_for_a_grant,
     refusal_taken_for_not_ours,
     ttl_in_whole_seconds,
     downgraded_under_other_digits,
     reader_comes_anew,
+    slot_not_told,
+    permit_waiter_comes_anew,
     // src/net
     not_enlisted_after_reconnect,
     quarantine_of_a_millisecond,
@@ -147,9 +187,11 @@ enum class breakage : std::uint8_t {
     leaving_owed_for_a_ttl,
     unacknowledged_grant_counts,
     unacknowledged_renewal_counts,
+    term_not_proclaimed,
+    candidate_handed_off,
 };
 
-inline constexpr std::size_t breakage_count = 131;
+inline constexpr std::size_t breakage_count = 169;
 
 inline breakage active_breakage = breakage::none;
 

@@ -25,3 +25,14 @@ mutate(downgraded_under_other_digits kinds/shared.cpp
 mutate(reader_comes_anew kinds/shared.cpp
   [==[what.in_line ? "1" : "0",]==]
   [==[what.in_line && !broken(reader_comes_anew) ? "1" : "0",]==])
+
+mutate(slot_not_told kinds/semaphore.cpp
+  [==[return granted{{static_cast<std::uint64_t>(*counter)}, static_cast<std::uint32_t>(*slot)};]==]
+  [==[const auto told = broken(slot_not_told) ? 0 : *slot;
+        return granted{{static_cast<std::uint64_t>(*counter)}, static_cast<std::uint32_t>(told)};]==])
+
+mutate(permit_waiter_comes_anew kinds/semaphore.cpp
+  [==[what.entry.empty() ? 5 : what.in_line ? 7 : 6;]==]
+  [==[what.entry.empty() ? 5
+                                  : what.in_line && !broken(permit_waiter_comes_anew) ? 7
+                                                                                      : 6;]==])

@@ -188,3 +188,16 @@ mutate(unacknowledged_renewal_counts runtime/operations/renewal.cpp
   [==[        if (node.acknowledges()) return]==]
   [==[        const bool counts = broken(unacknowledged_renewal_counts);
         if (node.acknowledges() && !counts) return]==])
+
+mutate(term_not_proclaimed runtime/operations/acquiring.cpp
+  [==[        proclaiming::start(*engine_,]==]
+  [==[        if (!broken(term_not_proclaimed)) proclaiming::start(*engine_,]==])
+
+mutate(candidate_handed_off runtime/operations/acquiring.cpp
+  [==[wants_several() || request_.what->candidate;]==]
+  [==[wants_several() ||
+        (request_.what->candidate && !broken(candidate_handed_off));]==])
+
+mutate(candidate_handed_off runtime/operations/acquiring.cpp
+  [==[           !wish.candidate && wish]==]
+  [==[           (!wish.candidate || broken(candidate_handed_off)) && wish]==])

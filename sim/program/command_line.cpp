@@ -48,7 +48,9 @@ std::string replay_command(const failure& found) {
     for (const auto& each : all_mutants()) {
         if (broken(each.which)) command += " --mutant " + std::string(each.name);
     }
-    if (found.settings.grouped()) command += " --topology group";
+    if (found.settings.shape() != topology::servers) {
+        command += std::string(" --topology ") + name_of(found.settings.shape());
+    }
     return command + " --seed " + std::to_string(found.settings.seed) + " --trace --faults " +
            found.settings.faults.to_string();
 }

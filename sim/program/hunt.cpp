@@ -44,6 +44,66 @@ ground ground_of_groups(breakage which) {
     }
 }
 
+ground ground_of_kinds(breakage which) {
+    switch (which) {
+        case breakage::permit_expiry_ignored:
+        case breakage::given_back_slot_stays_free:
+        case breakage::one_permit_too_many:
+        case breakage::newcomers_share_a_slot:
+        case breakage::anothers_permit_given_back:
+        case breakage::first_slot_given_back:
+        case breakage::permit_without_a_token:
+        case breakage::renewed_into_the_first_slot:
+        case breakage::lost_permit_renewed:
+        case breakage::permit_taken_past_the_line:
+        case breakage::permits_for_the_dead:
+        case breakage::permit_given_back_to_nobody:
+        case breakage::permit_waiter_stays_in_line:
+        case breakage::semaphore_ends_early:
+        case breakage::semaphore_for_ever:
+        case breakage::slot_not_told:
+        case breakage::permit_waiter_comes_anew:
+            return {[](const plan& p) { return p.kind.which == other_kind::semaphore; }, 4,
+                    topology::kinds};
+        case breakage::several_looks_at_the_first_key:
+        case breakage::several_token_above_one_counter:
+        case breakage::several_taken_past_the_line:
+        case breakage::several_leaves_no_line:
+        case breakage::several_releases_the_first_key:
+        case breakage::several_releases_what_is_anothers:
+        case breakage::several_renews_the_first_key:
+            return {
+                [](const plan& p) { return p.kind.which == other_kind::several && p.nodes == 1; },
+                5, topology::kinds};
+        case breakage::several_voted_by_the_first_key:
+        case breakage::several_commits_the_first_counter:
+            return {
+                [](const plan& p) { return p.kind.which == other_kind::several && p.nodes > 1; }, 8,
+                topology::kinds};
+        case breakage::leader_noted_without_value:
+        case breakage::leader_not_noted:
+        case breakage::denied_candidate_noted:
+        case breakage::note_left_behind:
+        case breakage::anothers_note_deleted:
+            return {
+                [](const plan& p) { return p.kind.which == other_kind::election && p.nodes == 1; },
+                12, topology::kinds};
+        case breakage::latch_opens_one_early:
+        case breakage::latch_counts_requests:
+        case breakage::latch_tells_nobody:
+        case breakage::latch_counts_nobody_else:
+            return {[](const plan& p) { return p.kind.which == other_kind::latch; }, 4,
+                    topology::kinds};
+        case breakage::term_not_committed_to_the_note:
+        case breakage::term_not_proclaimed:
+        case breakage::candidate_handed_off:
+            return {
+                [](const plan& p) { return p.kind.which == other_kind::election && p.nodes > 1; },
+                4, topology::kinds};
+        default: return ground_of_groups(which);
+    }
+}
+
 ground ground_of_readers(breakage which) {
     switch (which) {
         case breakage::reader_joins_a_writer:
@@ -70,7 +130,7 @@ ground ground_of_readers(breakage which) {
                     250};
         case breakage::readers_of_another_time_count:
             return {[](const plan& p) { return p.shared && p.deletions > 0; }, 80};
-        default: return ground_of_groups(which);
+        default: return ground_of_kinds(which);
     }
 }
 

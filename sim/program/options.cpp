@@ -12,7 +12,8 @@ const char* const usage =
 
   holdfast-sim --seeds A..B [--jobs N] [--faults LIST]   runs the seeds from A to B-1
   holdfast-sim --seed S [--trace] [--faults LIST]        runs one, and tells its story
-               [--topology servers|group]                of either: a replication group instead
+               [--topology servers|group|kinds]          of either: a replication group instead,
+                                                         or other kinds of locks
   holdfast-sim --explore [--attempts N] [--losses N] [--crashes N] [--expiries N] [--jobs N]
                [--reduction plain|leaps|full]            every schedule of a small case
   holdfast-sim --explore --queue [--losses N] [--crashes N]
@@ -62,9 +63,12 @@ bool parse_faults(std::string_view text, fault_set& into) {
 }
 
 bool parse_topology(std::string_view text, topology& into) {
-    if (text != "servers" && text != "group") return false;
-    into = text == "group" ? topology::group : topology::servers;
-    return true;
+    for (const auto each : {topology::servers, topology::group, topology::kinds}) {
+        if (text != name_of(each)) continue;
+        into = each;
+        return true;
+    }
+    return false;
 }
 
 bool set_number(program_options& o, std::string_view name, std::uint64_t value) {

@@ -109,8 +109,7 @@ failure minimise(const failure& found, script_library& scripts) {
             auto fewer = least.settings.faults;
             if (!fewer.has(f)) return;
             fewer.erase(f);
-            const auto shape = found.settings.grouped() ? topology::group : topology::servers;
-            const auto settings = draw_plan(found.settings.seed, fewer, shape);
+            const auto settings = draw_plan(found.settings.seed, fewer, found.settings.shape());
             const auto ran = simulation(settings, scripts, false).run();
             if (!ran.found) return;
             least = {settings, *ran.found};

@@ -49,7 +49,7 @@ struct command_table {
     /// The row is set also where the number of words is wrong.
     static lookup find(keyspace::arguments words, const command_row*& row);
 
-    static constexpr std::size_t size = 52;
+    static constexpr std::size_t size = 56;
     static const std::array<command_row, size> rows;
 };
 

@@ -14,10 +14,11 @@
 /// the server's wall clock.
 ///
 /// Answers as Redis 7 does, errors included, to GET SET DEL EXISTS INCR PEXPIRE PTTL MGET STRLEN
-/// GETRANGE TYPE HSET HMGET HLEN HKEYS LPUSH RPUSH LPOP LREM LLEN LPOS LRANGE ZADD ZREM
-/// ZREMRANGEBYSCORE ZSCORE ZREVRANGE TIME FLUSHALL and FLUSHDB; `sim/test/keyspace_test.cpp`
-/// compares it with a real server. Known differences: LPOP takes no count, LPOS and ZADD no
-/// options. A handful of keys is all that a simulated node ever holds, so they stand in a vector.
+/// GETRANGE TYPE HSET HSETNX HMGET HLEN HKEYS LPUSH RPUSH LPOP LREM LLEN LPOS LRANGE ZADD ZREM
+/// ZREMRANGEBYSCORE ZSCORE ZCOUNT ZRANGE ZREVRANGE ZRANGEBYSCORE TIME FLUSHALL and FLUSHDB;
+/// `sim/test/keyspace_test.cpp` compares it with a real server. Known differences: LPOP takes no
+/// count, LPOS and ZADD no options, ZRANGE none but WITHSCORES. A handful of keys is all that a
+/// simulated node ever holds, so they stand in a vector.
 namespace holdfast::sim {
 
 /// Hears of every read and every change, as client-side caching (`CLIENT TRACKING`) does.
@@ -116,6 +117,7 @@ class keyspace final : public command_executor {
     value getrange(arguments command, wall_time now);
     value type(arguments command, wall_time now);
     value hset(arguments command, wall_time now);
+    value hsetnx(arguments command, wall_time now);
     value hmget(arguments command, wall_time now);
     value hlen(arguments command, wall_time now);
     value hkeys(arguments command, wall_time now);
@@ -130,7 +132,11 @@ class keyspace final : public command_executor {
     value zrem(arguments command, wall_time now);
     value zremrangebyscore(arguments command, wall_time now);
     value zscore(arguments command, wall_time now);
+    value zrange(arguments command, wall_time now);
     value zrevrange(arguments command, wall_time now);
+    value by_place(arguments command, wall_time now, bool from_largest);
+    value zrangebyscore(arguments command, wall_time now);
+    value zcount(arguments command, wall_time now);
     value time(arguments command, wall_time now);
     value flush(arguments command, wall_time now);
 

@@ -75,6 +75,13 @@ value keyspace::hset(arguments command, wall_time now) {
     return value::integer(added);
 }
 
+value keyspace::hsetnx(arguments command, wall_time now) {
+    const auto* found = live(command[1], now);
+    if (found && !found->is_hash()) return wrong_type();
+    if (found && field_of(*found, command[2])) return value::integer(0);
+    return hset(command, now);
+}
+
 value keyspace::hmget(arguments command, wall_time now) {
     const auto* found = read(command[1], now);
     if (found && !found->is_hash()) return wrong_type();

@@ -46,6 +46,55 @@ std::optional<bound> bound_of(std::string_view text) {
     return score ? std::optional{bound{*score, excluded}} : std::nullopt;
 }
 
+struct span {
+    bound low{};
+    bound high{};
+
+    [[nodiscard]] bool has(double score) const {
+        const bool above = low.excluded ? score > low.at : score >= low.at;
+        const bool below = high.excluded ? score < high.at : score <= high.at;
+        return above && below;
+    }
+};
+
+std::optional<span> span_of(std::string_view from, std::string_view to) {
+    const auto low = bound_of(from);
+    const auto high = bound_of(to);
+    return low && high ? std::optional{span{*low, *high}} : std::nullopt;
+}
+
+value no_span() { return value::error("ERR min or max is not a float"); }
+
+void append(std::vector<value>& all, const members::value_type& member, bool with_score) {
+    all.push_back(value::bulk(member.first));
+    if (with_score) all.push_back(value::bulk(text_of(member.second)));
+}
+
+// What may follow the ends of a range.
+struct range_options {
+    bool scores = false;
+    std::int64_t skipped = 0;
+    std::int64_t most = -1;  // negative: all
+};
+
+std::optional<value> parse(keyspace::arguments words, range_options& into) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto word = letters(words[i]);
+        if (word == letters("WITHSCORES")) {
+            into.scores = true;
+        } else if (word == letters("LIMIT") && i + 2 < words.size()) {
+            const auto skipped = whole_number(words[++i]);
+            const auto most = whole_number(words[++i]);
+            if (!skipped || !most) return not_a_number();
+            into.skipped = *skipped;
+            into.most = *most;
+        } else {
+            return syntax_error();
+        }
+    }
+    return std::nullopt;
+}
+
 auto find_member(members& all, std::string_view name) {
     return std::ranges::find(all, name, &members::value_type::first);
 }
@@ -95,21 +144,44 @@ value keyspace::zrem(arguments command, wall_time now) {
 }
 
 value keyspace::zremrangebyscore(arguments command, wall_time now) {
-    const auto low = bound_of(command[2]);
-    const auto high = bound_of(command[3]);
-    if (!low || !high) return value::error("ERR min or max is not a float");
+    const auto wanted = span_of(command[2], command[3]);
+    if (!wanted) return no_span();
     auto* found = live(command[1], now);
     if (!found) return value::integer(0);
     if (!found->is_sorted_set()) return wrong_type();
     auto all = found->members;
-    const auto removed = std::erase_if(all, [&](const auto& each) {
-        const auto score = each.second;
-        const bool above = low->excluded ? score > low->at : score >= low->at;
-        const bool below = high->excluded ? score < high->at : score <= high->at;
-        return above && below;
-    });
+    const auto removed =
+        std::erase_if(all, [&](const auto& each) { return wanted->has(each.second); });
     replace_members(command[1], found, std::move(all));
     return value::integer(static_cast<std::int64_t>(removed));
+}
+
+value keyspace::zrangebyscore(arguments command, wall_time now) {
+    range_options how;
+    if (auto wrong = parse(command.subspan(4), how)) return *wrong;
+    const auto wanted = span_of(command[2], command[3]);
+    if (!wanted) return no_span();
+    const auto* found = read(command[1], now);
+    if (!found) return value::array({});
+    if (!found->is_sorted_set()) return wrong_type();
+    std::vector<value> all;
+    std::int64_t seen = 0;
+    for (const auto& each : found->members) {
+        if (how.skipped < 0 || !wanted->has(each.second)) continue;
+        const auto place = seen++ - how.skipped;
+        if (place >= 0 && (how.most < 0 || place < how.most)) append(all, each, how.scores);
+    }
+    return value::array(std::move(all));
+}
+
+value keyspace::zcount(arguments command, wall_time now) {
+    const auto wanted = span_of(command[2], command[3]);
+    if (!wanted) return no_span();
+    const auto* found = read(command[1], now);
+    if (!found) return value::integer(0);
+    if (!found->is_sorted_set()) return wrong_type();
+    return value::integer(std::ranges::count_if(
+        found->members, [&](const auto& each) { return wanted->has(each.second); }));
 }
 
 value keyspace::zscore(arguments command, wall_time now) {
@@ -120,8 +192,12 @@ value keyspace::zscore(arguments command, wall_time now) {
     return place == found->members.end() ? value{} : value::bulk(text_of(place->second));
 }
 
-// From the largest on.
-value keyspace::zrevrange(arguments command, wall_time now) {
+value keyspace::zrange(arguments command, wall_time now) { return by_place(command, now, false); }
+
+value keyspace::zrevrange(arguments command, wall_time now) { return by_place(command, now, true); }
+
+// `from_largest`: on, instead of from the smallest.
+value keyspace::by_place(arguments command, wall_time now, bool from_largest) {
     const bool scores = command.size() == 5 && letters(command[4]) == letters("WITHSCORES");
     if (command.size() > 4 && !scores) return syntax_error();
     const auto first = whole_number(command[2]);
@@ -135,9 +211,8 @@ value keyspace::zrevrange(arguments command, wall_time now) {
     const auto end = std::min(counted(*last), size - 1);
     std::vector<value> all;
     for (auto i = std::max<std::int64_t>(counted(*first), 0); i <= end; ++i) {
-        const auto& [name, score] = found->members[static_cast<std::size_t>(size - 1 - i)];
-        all.push_back(value::bulk(name));
-        if (scores) all.push_back(value::bulk(text_of(score)));
+        const auto place = static_cast<std::size_t>(from_largest ? size - 1 - i : i);
+        append(all, found->members[place], scores);
     }
     return value::array(std::move(all));
 }

@@ -265,6 +265,7 @@ lua_runner::script_handle lua_runner::compile(std::string_view text) {
 void lua_runner::fill(int table, command_executor::arguments all) {
     auto* lua = lua_.get();
     auto& held = words_[static_cast<std::size_t>(table)];
+    held.resize(std::min(held.size(), lua_objlen(lua, table)));  // it may have taken some away
     for (; held.size() > all.size(); held.pop_back()) {
         lua_pushnil(lua);
         lua_rawseti(lua, table, static_cast<int>(held.size()));

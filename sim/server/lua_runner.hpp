@@ -34,7 +34,8 @@ class lua_runner {
     script_handle compile(std::string_view text);
 
     /// One atomic run: the whole script sees one time, as in a server. Unlike there, a script keeps
-    /// its tables KEYS and ARGV from run to run. REQUIRES: it only reads them.
+    /// its tables KEYS and ARGV from run to run. REQUIRES: it only reads them, or takes words away
+    /// from their ends.
     value run(script_handle script, command_executor::arguments keys,
               command_executor::arguments arguments, command_executor& by,
               command_executor::wall_time now);

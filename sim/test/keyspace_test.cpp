@@ -110,7 +110,35 @@ rc::Gen<command> any_of_sorted_sets() {
             c.push_back("WITHSCORES");
             return c;
         });
+    const auto with_more = [](std::string name, rc::Gen<std::string> from,
+                              rc::Gen<std::string> to) {
+        const auto more = rc::gen::elementOf(batch{{"WITHSCORES"},
+                                                   {"LIMIT", "0", "1"},
+                                                   {"LIMIT", "1", "-1", "WITHSCORES"},
+                                                   {"WITHSCORES", "LIMIT", "-1", "2"},
+                                                   {"LIMIT", "x", "1"},
+                                                   {"LIMIT", "1"},
+                                                   {}});
+        return rc::gen::map(rc::gen::pair(words(name, any_key(), from, to), more),
+                            [](std::pair<command, command> both) {
+                                auto& [all, behind] = both;
+                                all.insert(all.end(), behind.begin(), behind.end());
+                                return all;
+                            });
+    };
+    const auto ascending =
+        rc::gen::map(words("ZRANGE", any_key(), any_place(), any_place()), [](command c) {
+            c.push_back("WITHSCORES");
+            return c;
+        });
     return rc::gen::weightedOneOf<command>({
+        {2, words("ZRANGE", any_key(), any_place(), any_place())},
+        {2, ascending},
+        {3, with_more("ZRANGEBYSCORE", any_score(), any_score())},
+        {2, with_more("ZRANGEBYSCORE", rc::gen::element<std::string>("(1", "-inf"),
+                      rc::gen::element<std::string>("+inf", "(2"))},
+        {2, words("ZCOUNT", any_key(), any_score(), any_score())},
+        {1, words("ZCOUNT", any_key(), rc::gen::just<std::string>("(1"), any_score())},
         {8, words("ZADD", any_key(), any_score(), any_item())},
         {3, words("ZSCORE", any_key(), any_item())},
         {3, words("ZREM", any_key(), any_item(), any_item())},

@@ -32,6 +32,16 @@ TEST(lua_runner, words_of_an_earlier_run_are_gone) {
     EXPECT_EQ(run({"b", "a"}, {"x"}), answer(2, "ba", 1, "x"));
 }
 
+TEST(lua_runner, words_that_an_earlier_run_took_away_are_there_again) {
+    lua_runner lua;
+    keyspace data;
+    const auto script = lua.compile("return {table.remove(KEYS), KEYS[1], table.remove(ARGV)}");
+    const auto expected = value::array({value::bulk("b"), value::bulk("a"), value::bulk("x")});
+    for (int run = 0; run < 2; ++run) {
+        EXPECT_EQ(lua.run(script, words{"a", "b"}, words{"x"}, data, {}), expected);
+    }
+}
+
 TEST(lua_runner, every_command_sees_the_data_and_the_time_of_its_own_run) {
     lua_runner lua;
     keyspace here;

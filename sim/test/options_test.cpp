@@ -19,6 +19,7 @@ TEST(program_options, choose_what_to_do) {
 TEST(program_options, choose_a_topology) {
     EXPECT_EQ(parse({"--seeds", "0..10"})->shape, topology::servers);
     EXPECT_EQ(parse({"--seeds", "0..10", "--topology", "group"})->shape, topology::group);
+    EXPECT_EQ(parse({"--seeds", "0..10", "--topology", "kinds"})->shape, topology::kinds);
     EXPECT_FALSE(parse({"--seeds", "0..10", "--topology", "ring"}));
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,12 +30,16 @@ constexpr milliseconds whole_ttl = 60'000;
 
 /// A rule broken on purpose, in the text of a script.
 struct wrong {
+    std::string name{};
     const scripts::script* in = nullptr;
     struct change {
         std::string rule{}, instead{};
     };
     std::vector<change> changes{};
 };
+
+// The names of tests are made of it: its bytes, which have addresses, differ from build to build.
+void PrintTo(const wrong& broken, std::ostream* to) { *to << broken.name; }
 
 /// The scripts at work on the keys of one server.
 class server final : public command_executor {
@@ -300,7 +305,7 @@ class schedule {
 
 TEST(several_schedules, keep_every_promise) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        schedule one(seed, {});
+        schedule one(seed, wrong{});
         ASSERT_EQ(one.run(), "") << "seed " << seed;
         ASSERT_GT(one.served, 20U) << "seed " << seed;
     }
@@ -320,25 +325,34 @@ INSTANTIATE_TEST_SUITE_P(
     several, several_schedules_broken,
     testing::Values(
         // Who has lost a place enters that line alone anew: two arrivals.
-        wrong{&scripts::several::queue_acquire,
+        wrong{"enters_one_line_anew",
+              &scripts::several::queue_acquire,
               {{"if known and not kept then leave() end", ""},
                {"local place = is_other(n) and redis.pcall('RPUSH', KEYS[count + n], entry) or 1",
                 "local place = is_other(n) and not redis.call('LPOS', KEYS[count + n], entry) and "
                 "redis.pcall('RPUSH', KEYS[count + n], entry) or 1"}}},
         // Who cannot have all takes what is free for good.
-        wrong{&scripts::several::queue_acquire, {{"'PX', 2000 + place", "'PX', ARGV[2]"}}},
+        wrong{"keeps_what_is_free_for_good",
+              &scripts::several::queue_acquire,
+              {{"'PX', 2000 + place", "'PX', ARGV[2]"}}},
         // What others have of the rest does not matter.
-        wrong{&scripts::several::queue_acquire,
+        wrong{"looks_at_the_first_key_alone",
+              &scripts::several::queue_acquire,
               {{"if holders[n] and holders[n] ~= owner and not other",
                 "if n == 1 and holders[n] and holders[n] ~= owner and not other"}}},
         // The token is above one counter, and not above all.
-        wrong{&scripts::several::queue_acquire,
+        wrong{"token_above_one_counter",
+              &scripts::several::queue_acquire,
               {{"token = math.max(token, found[n] + 1)", "token = found[n] + 1"}}},
         // Who gives up forgets the lines that it stands in.
-        wrong{&scripts::several::release,
+        wrong{"leaves_no_line",
+              &scripts::several::release,
               {{"redis.pcall('LREM', KEYS[count + n], -1, start .. owner)", "nil"}}},
         // A release frees the first key alone.
-        wrong{&scripts::several::release, {{"for n = 1, count do", "for n = 1, 1 do"}}}));
+        wrong{"releases_the_first_key_alone",
+              &scripts::several::release,
+              {{"for n = 1, count do", "for n = 1, 1 do"}}}),
+    [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace holdfast::sim

@@ -64,7 +64,7 @@ runtime::acquiring::request caller::draw_wish(core::time_point now) {
     limited_ = !settings.renewing || chance.per_mille(100);
     reads_ = settings.shared && chance.per_mille(settings.reads_per_mille);
     runtime::acquiring::request wish{
-        .what = client_.plan_for(limited_, settings.is_fair(index_), reads_)};
+        .what = client_.plan_for(index_, limited_, settings.is_fair(index_), reads_)};
     const bool hurried = settings.impatient && !process_.in().healed() && chance.coin();
     if (!hurried) return wish;
     const auto patience = chance.between(settings.shortest_wait, settings.longest_wait);
@@ -119,7 +119,8 @@ void caller::decided(runtime::acquiring& over) {
                                      .stale = until <= client_.around().last_seen(),
                                      .least = won.what().timing.min_validity,
                                      .fair = won.what().fair,
-                                     .reads = reads_});
+                                     .reads = reads_,
+                                     .what = places_of(process_.settings().kind, won)});
         say("has the lock");
     }
     client_.engine()->end_unattended();

@@ -19,7 +19,8 @@ void caller::work() {
     plain_version_ = checkers_.plain_version();
     checkers_.returned(holder_, process_.now(), process_.when(deadline_));
     notice_.emplace(hold_->stop_token(), [this] { told_of_loss(); });
-    if (settings.fencing && !reads_) client_.visit_register(holder_, hold_->token());
+    if (settings.fencing && !reads_ && !settings.of_other_kind())
+        client_.visit_register(holder_, hold_->token());
     if (settings.workers > 1 && chance.per_mille(100)) show_owner();
     if (healed) satisfied_ = true;
     auto longest = healed ? settings.timing.ttl / 4 : settings.longest_hold;
@@ -129,6 +130,7 @@ void caller::check_notice() {
 
 // The caller looks at its deadline, then writes, all at once.
 void caller::write_plain_register() {
+    if (process_.settings().of_other_kind()) return;  // it protects nothing that is one
     if (process_.local() < hold_->valid_until()) checkers_.plain_write(holder_, plain_version_);
 }
 

@@ -42,6 +42,17 @@ options options_for(const plan& settings, std::uint32_t client) {
     return made;
 }
 
+// Counters that are kept for less time than the library allows show what expires too early.
+runtime::plan_pointer plan_of(const runtime::engine& through, const plan& settings, bool limited,
+                              bool fair, bool reads) {
+    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited, fair),
+                                   reads ? kinds::shared() : kinds::exclusive());
+    std::const_pointer_cast<runtime::plan>(made)->retention = settings.fence_retention;
+    return made;
+}
+
+}  // namespace
+
 acquire_options wish_for(const plan& settings, bool limited, bool fair) {
     acquire_options made;
     made.ttl = whole(settings.timing.ttl);
@@ -55,17 +66,6 @@ acquire_options wish_for(const plan& settings, bool limited, bool fair) {
     return made;
 }
 
-// Counters that are kept for less time than the library allows show what expires too early.
-runtime::plan_pointer plan_of(const runtime::engine& through, const plan& settings, bool limited,
-                              bool fair, bool reads) {
-    auto made = runtime::make_plan(through.settings(), lock_key, wish_for(settings, limited, fair),
-                                   reads ? kinds::shared() : kinds::exclusive());
-    std::const_pointer_cast<runtime::plan>(made)->retention = settings.fence_retention;
-    return made;
-}
-
-}  // namespace
-
 client::client(world& in, network& on, checkers& watched, fenced_register& shared,
                std::uint32_t index, const machine_clock& clock)
     : process_(in, index, clock),
@@ -76,6 +76,7 @@ client::client(world& in, network& on, checkers& watched, fenced_register& share
       engine_(std::make_shared<runtime::engine>(around_, options_for(in.settings(), index))),
       ready_(in.settings().nodes),
       able_since_(in.settings().nodes, instant::max()) {
+    if (in.settings().of_other_kind()) wishes_ = std::make_unique<kind_wishes>(*engine_, process_);
     const bool some_fair = in.settings().fair != fairness::nobody;
     for (unsigned way = 0; way < plans_.size(); ++way) {
         const bool limited = (way & 1U) != 0;
@@ -84,18 +85,42 @@ client::client(world& in, network& on, checkers& watched, fenced_register& share
         if ((fair && !some_fair) || (reads && !in.settings().shared)) continue;
         plans_[way] = plan_of(*engine_, in.settings(), limited, fair, reads);
     }
+    if (in.settings().kind.which == other_kind::latch) {
+        gather_participants();
+        return;
+    }
     for (std::uint32_t each = 0; each < in.settings().workers; ++each) {
         callers_.push_back(std::make_unique<caller>(*this, each));
+    }
+    if ((in.settings().kind.observers >> index & 1U) != 0) {
+        observer_ = std::make_unique<observer>(*this);
+    }
+}
+
+runtime::plan_pointer client::plan_for(std::uint32_t caller, bool limited, bool fair, bool reads) {
+    if (wishes_) return wishes_->draw(caller, limited, fair);
+    return plans_[(limited ? 1U : 0U) + (fair ? 2U : 0U) + (reads ? 4U : 0U)];
+}
+
+void client::gather_participants() {
+    public_ = std::make_unique<::holdfast::client>(public_client_of(engine_));
+    for (std::uint32_t each = 0; each < process_.settings().workers; ++each) {
+        participants_.push_back(std::make_unique<participant>(*this, each));
     }
 }
 
 client::~client() {
+    closed_ = true;
     engine_->close();
+    participants_.clear();
+    observer_.reset();
     callers_.clear();
 }
 
 void client::start() {
     for (auto& each : callers_) each->start();
+    if (observer_) observer_->start();
+    for (auto& each : participants_) each->start();
 }
 
 void client::crash() {
@@ -106,6 +131,7 @@ void client::crash() {
 void client::healed() {
     if (crashed_) return;
     for (auto& each : callers_) each->healed();
+    for (auto& each : participants_) each->healed();
     settle();
 }
 
@@ -149,7 +175,13 @@ void client::callbacks() {
 }
 
 void client::caller_acts(std::uint32_t which, std::uint32_t generation) {
-    callers_[which]->act(generation);
+    if (which == observer::slot) {
+        observer_->act(generation);
+    } else if (!participants_.empty()) {
+        participants_[which]->act(generation);
+    } else {
+        callers_[which]->act(generation);
+    }
     settle();
 }
 
@@ -157,14 +189,19 @@ void client::gather() {
     for (auto& each : callers_) each->come_along();
 }
 
-bool client::satisfied() const {
+bool client::satisfied() {
     if (crashed_ || process_.settings().is_outsider(process_.index())) return true;
-    return std::ranges::all_of(callers_, [](const auto& each) { return each->satisfied(); });
+    // What was counted, and forgotten, nobody counts again.
+    const bool waits_in_vain = !participants_.empty() && process_.settings().forgets();
+    if (waits_in_vain) return process_.in().healed();
+    return std::ranges::all_of(callers_, [](const auto& each) { return each->satisfied(); }) &&
+           std::ranges::all_of(participants_, [](const auto& each) { return each->satisfied(); });
 }
 
 bool client::at_rest() {
     if (crashed_ || process_.settings().is_outsider(process_.index())) return true;
-    return std::ranges::all_of(callers_, [](const auto& each) { return each->at_rest(); }) &&
+    return sees_nobody_lead() &&
+           std::ranges::all_of(callers_, [](const auto& each) { return each->at_rest(); }) &&
            std::ranges::none_of(around_->open_streams(),
                                 [](const stream* each) { return each->blocked(); });
 }

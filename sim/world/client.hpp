@@ -8,6 +8,10 @@
 #include "sim/check/register.hpp"
 #include "sim/world/caller.hpp"
 #include "sim/world/environment.hpp"
+#include "sim/world/kind_wishes.hpp"
+#include "sim/world/observer.hpp"
+#include "sim/world/participant.hpp"
+#include "sim/world/public_client.hpp"
 
 namespace holdfast::sim {
 
@@ -38,16 +42,19 @@ class client {
     [[nodiscard]] process& self() { return process_; }
     [[nodiscard]] checkers& watched() { return checkers_; }
     [[nodiscard]] const runtime::engine_pointer& engine() { return engine_; }
+    [[nodiscard]] ::holdfast::client& as_public() { return *public_; }
+    [[nodiscard]] bool is_closed() const { return closed_; }
     [[nodiscard]] simulated_environment& around() { return *around_; }
-    [[nodiscard]] const runtime::plan_pointer& plan_for(bool limited, bool fair, bool reads) const {
-        return plans_[(limited ? 1U : 0U) + (fair ? 2U : 0U) + (reads ? 4U : 0U)];
-    }
+    [[nodiscard]] runtime::plan_pointer plan_for(std::uint32_t caller, bool limited, bool fair,
+                                                 bool reads);
     void visit_register(holder_id who, core::fencing_token token) {
         register_.visit(who, token, process_.now(), process_.chance());
     }
     void gather();  // its callers, about one thing
 
-    [[nodiscard]] bool satisfied() const;
+    [[nodiscard]] bool satisfied();
+    /// It observes nothing, or was told that nobody leads.
+    [[nodiscard]] bool sees_nobody_lead() const { return !observer_ || observer_->sees_nobody(); }
     /// All of its callers are at rest, and all that it wrote is on its way.
     [[nodiscard]] bool at_rest();
 
@@ -58,6 +65,7 @@ class client {
     [[nodiscard]] instant able_since(std::uint32_t server);
 
   private:
+    void gather_participants();
     void settle();
     void came_down(stream& which);
 
@@ -68,10 +76,15 @@ class client {
     std::shared_ptr<simulated_environment> around_;
     runtime::engine_pointer engine_;
     std::array<runtime::plan_pointer, 8> plans_;
+    std::unique_ptr<kind_wishes> wishes_;  // null: they want a mutex
     bool crashed_ = false;
+    bool closed_ = false;
     std::vector<bool> ready_;          // each node, when it was last looked at
     std::vector<instant> able_since_;  // the same
     std::vector<std::unique_ptr<caller>> callers_;
+    std::unique_ptr<observer> observer_;  // of an election; null: it has none
+    std::unique_ptr<::holdfast::client> public_;
+    std::vector<std::unique_ptr<participant>> participants_;  // of latches, instead of callers
 };
 
 }  // namespace holdfast::sim

@@ -115,6 +115,7 @@ void host::executed(const execution& what) {
                                 .connection = serving_->id(),
                                 .departed = departed_,
                                 .abandoned = serving_->closed()};
+    if (world_.settings().of_other_kind()) checkers_.kinds().executed(what, server_.data());
     if (!of_lock || !world_.settings().shared) return checkers_.executed(where, what, for_ever);
     const checkers::sequel after{holders_in(server_.data(), what.now), queue()};
     checkers_.executed(where, what, for_ever, &after);
@@ -139,7 +140,11 @@ bool host::has_in_line(std::string_view owner) const {
 // Without tracking there are two ways: a server that does not know RESP3, and a user who may not.
 std::string_view host::why_not(const asked_command& what) {
     if (world_.settings().shared) checkers_.about_to_run(holders_in(server_.data(), wall()));
-    if (world_.settings().alone()) {
+    if (world_.settings().of_other_kind()) {
+        checkers_.kinds().about_to_run(server_.data(), wall(), [this](std::string_view channel) {
+            return server_.has_receivers(channel);
+        });
+    } else if (world_.settings().alone()) {
         checkers_.line().about_to_run(
             queue(), [this](std::string_view channel) { return server_.has_receivers(channel); });
     }
@@ -203,10 +208,22 @@ void host::enlist_by_hand(net::enlisting how) {
     server_.close(own);
 }
 
+const keyspace::entry* host::next_to_expire() const {
+    if (!world_.settings().of_other_kind()) return server_.data().peek(lock_key, wall());
+    const keyspace::entry* next = nullptr;
+    for (const auto key : locks_of(world_.settings().kind)) {
+        const auto* const found = server_.data().peek(key, wall());
+        const bool expires = found != nullptr && found->expires_at_ms != keyspace::no_expiry;
+        if (!expires) continue;
+        if (next == nullptr || found->expires_at_ms < next->expires_at_ms) next = found;
+    }
+    return next;
+}
+
 // Redis looks for expired keys ten times a second; with many keys it is seconds until it finds one.
 void host::plan_cycle() {
     if (cycle_planned_) return;
-    const auto* lock = server_.data().peek(lock_key, wall());
+    const auto* lock = next_to_expire();
     if (!lock || lock->expires_at_ms == keyspace::no_expiry) return;
     cycle_planned_ = true;
     core::duration until_next = std::chrono::milliseconds(1 + lock->expires_at_ms * 7919 % 100);

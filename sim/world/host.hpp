@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kinds/election.hpp"
 #include "net/enlisting.hpp"
 #include "sim/check/checkers.hpp"
 #include "sim/server/server.hpp"
@@ -92,6 +93,23 @@ class host final : server_wire, server_listener {
         return server_.data().peek(readers_key, wall()) != nullptr;
     }
     [[nodiscard]] bool has_lock() { return server_.data().peek(lock_key, wall()) != nullptr; }
+    /// Until when all of this is the owner's, and nobody has anything: of other kinds than mutexes.
+    [[nodiscard]] bool holds_for(std::string_view owner, places what, instant until) const {
+        const auto ends =
+            held_until_ms(server_.data(), world_.settings().kind, owner, what, wall());
+        return ends != 0 && (ends == for_ever_ms || clock_.when(ends) >= until);
+    }
+    [[nodiscard]] bool notes(const leader_watch::leading& who) const {
+        const auto* const found = server_.data().peek(kinds::leader_key(election_key), wall());
+        return found != nullptr &&
+               found->text == std::to_string(who.term) + "\n" + who.owner + "\n" + who.value;
+    }
+    [[nodiscard]] std::size_t in_line() const {
+        return sim::in_line(server_.data(), world_.settings().kind, wall());
+    }
+    [[nodiscard]] bool is_deserted() const {
+        return sim::is_deserted(server_.data(), world_.settings().kind, wall());
+    }
     /// Somebody stands in line here, or is thought to.
     [[nodiscard]] bool has_queue() { return !queue().empty(); }
     [[nodiscard]] bool has_in_line(std::string_view owner) const;
@@ -127,6 +145,8 @@ class host final : server_wire, server_listener {
     std::string_view why_not(const asked_command& what);
     [[nodiscard]] bool keeps_for_ever(std::string_view key) const;
     server_settings draw_settings();
+    /// Of the locks.
+    [[nodiscard]] const keyspace::entry* next_to_expire() const;
     void plan_cycle();
     void plan_wait();
     void settle();

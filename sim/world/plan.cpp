@@ -227,18 +227,21 @@ void round_up(plan& p) {
 }
 
 // Who else there is: readers, an outsider, replicas.
-void draw_company(plan& p, fault_set allowed, bool grouped, random& yet_more) {
+void draw_company(plan& p, fault_set allowed, topology shape, random& yet_more) {
+    const bool plain = shape == topology::servers;
     auto sharing = random(p.seed).split(9);
-    if (sharing.per_mille(shared_per_mille) && !grouped) draw_sharing(p, sharing);
-    if (yet_more.per_mille(outsiders_per_mille) && !grouped) draw_outsider(p, yet_more);
+    if (sharing.per_mille(shared_per_mille) && plain) draw_sharing(p, sharing);
+    if (yet_more.per_mille(outsiders_per_mille) && plain) draw_outsider(p, yet_more);
     auto among_replicas = random(p.seed).split(11);
-    if (grouped) draw_group(p, allowed, among_replicas);
+    if (shape == topology::group) draw_group(p, allowed, among_replicas);
+    auto of_kinds = random(p.seed).split(12);
+    if (shape == topology::kinds) draw_kind(p, allowed, of_kinds);
 }
 
 }  // namespace
 
 plan draw_plan(std::uint64_t seed, fault_set allowed, topology shape) {
-    const bool grouped = shape == topology::group;
+    const bool plain = shape == topology::servers;
     plan p;
     p.seed = seed;
     auto chance = random(seed).split(1);
@@ -246,10 +249,9 @@ plan draw_plan(std::uint64_t seed, fault_set allowed, topology shape) {
     auto still_more = random(seed).split(5);
     auto yet_more = random(seed).split(6);
     auto in_line = random(seed).split(8);
-    const bool young = more.per_mille(young_counters_per_mille) && !grouped;
-    const bool busy = !young && still_more.per_mille(hand_offs_per_mille) && !grouped;
-    const bool interrupted =
-        !young && !busy && !grouped && yet_more.per_mille(interrupts_per_mille);
+    const bool young = more.per_mille(young_counters_per_mille) && plain;
+    const bool busy = !young && still_more.per_mille(hand_offs_per_mille) && plain;
+    const bool interrupted = !young && !busy && plain && yet_more.per_mille(interrupts_per_mille);
     p.faults = draw_faults(chance);
     if (young) p.faults = p.faults | faults_of_young_counters();
     if (busy) p.faults.insert(fault::key_deleted);
@@ -264,10 +266,10 @@ plan draw_plan(std::uint64_t seed, fault_set allowed, topology shape) {
     if (young) draw_young_counters(p, more);
     if (busy) draw_hand_offs(p, still_more);
     if (interrupted) draw_interrupts(p, yet_more);
-    if (p.nodes == 1 && !grouped) draw_fairness(p, in_line);
-    const bool usual = !young && !busy && !interrupted && !calm && !grouped;
+    if (p.nodes == 1 && plain) draw_fairness(p, in_line);
+    const bool usual = !young && !busy && !interrupted && !calm && plain;
     if (p.nodes == 1 && usual) draw_line(p, allowed, in_line);
-    draw_company(p, allowed, grouped, yet_more);
+    draw_company(p, allowed, shape, yet_more);
     drop_unused_sizes(p);
     round_up(p);
     return p;
@@ -375,7 +377,7 @@ std::string plan::to_string() const {
         << (shared ? ", some read" : "") << (uncalled != 0 ? ", some not called" : "")
         << (impatient ? ", impatient" : "") << (crowds ? ", crowds" : "")
         << (interrupts ? ", interrupts" : "") << (outsider != outsider::none ? ", an outsider" : "")
-        << describe(group) << "\n  faults: " << faults.to_string()
+        << describe(group) << describe(kind) << "\n  faults: " << faults.to_string()
         << "\n  checked: " << (promises_exclusion() ? "exclusion, " : "")
         << (promises_token_order() ? "token order, " : "")
         << "ownership, orphans, notice, recovery";

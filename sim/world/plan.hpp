@@ -29,10 +29,20 @@ enum class outsider : std::uint8_t {
 /// Whose callers stand in line at the only server one by one.
 enum class fairness : std::uint8_t { nobody, some, everybody };
 
-/// What the servers are to each other.
+/// What the servers are to each other, and what is wanted of them. Each is a family of seeds.
 enum class topology : std::uint8_t {
     servers,  // one, or the nodes of a quorum
     group,    // a master and its replicas
+    kinds,    // one, or a quorum, with locks of the kinds that the others do not know
+};
+
+/// What callers want where it is no mutex, and nobody reads: sim/world/kind_plan.cpp.
+enum class other_kind : std::uint8_t { none, semaphore, several, election, latch };
+
+struct kind_plan {
+    other_kind which = other_kind::none;
+    std::uint32_t permits = 0;  // of the semaphore; of a latch: how many it takes to open it
+    unsigned observers = 0;     // of the election: a bit for each client that has one
 };
 
 /// A replication group, whose master has the only vote: sim/world/group.hpp.
@@ -51,6 +61,7 @@ struct plan {
     std::uint64_t seed = 0;
     fault_set faults{};
     group_plan group{};
+    kind_plan kind{};
 
     std::size_t nodes = 3;
     std::size_t clients = 3;  // the outsider is the last of them
@@ -100,6 +111,10 @@ struct plan {
     [[nodiscard]] bool has(fault f) const { return faults.has(f); }
 
     [[nodiscard]] bool grouped() const { return group.members > 0; }
+    [[nodiscard]] bool of_other_kind() const { return kind.which != other_kind::none; }
+    [[nodiscard]] topology shape() const {
+        return grouped() ? topology::group : of_other_kind() ? topology::kinds : topology::servers;
+    }
     [[nodiscard]] std::size_t servers() const { return grouped() ? group.members : nodes; }
     /// They, and the Sentinels.
     [[nodiscard]] std::size_t machines() const { return servers() + group.sentinels; }
@@ -165,11 +180,17 @@ struct plan {
     [[nodiscard]] std::string to_string() const;
 };
 
+const char* name_of(topology shape);
+
 /// `allowed` restricts what the seed would switch on.
 plan draw_plan(std::uint64_t seed, fault_set allowed = fault_set::all(),
                topology shape = topology::servers);
 
 /// Makes a plan of a group out of one that was drawn for servers: sim/world/group_plan.cpp.
 void draw_group(plan& p, fault_set allowed, random& chance);
+
+/// The same of one whose callers want a lock of another kind: sim/world/kind_plan.cpp.
+void draw_kind(plan& p, fault_set allowed, random& chance);
+std::string describe(const kind_plan& kind);
 
 }  // namespace holdfast::sim

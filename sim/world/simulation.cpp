@@ -92,6 +92,9 @@ outcome simulation::run() {
             .handed_off = checkers_.handed_off(),
             .read_together = checkers_.read_together(),
             .downgrades = checkers_.downgrades(),
+            .held_together = checkers_.held_together(),
+            .tidings = checkers_.leaders().tidings(),
+            .latches_passed = checkers_.latches().passed(),
             .fail_overs = group_ ? group_->fail_overs() : 0};
 }
 
@@ -193,12 +196,22 @@ void simulation::make_use_of_reads(const process& reader) {
 }
 
 // A reader that wrote before has what it held as a writer, where servers do not know better yet.
-std::size_t simulation::backing(std::string_view owner, instant until) const {
+std::size_t simulation::backing(std::string_view owner, places what, instant until) const {
     if (group_) return group_->backing(owner, until);
+    if (settings_.of_other_kind()) {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            hosts_, [&](const auto& each) { return each->holds_for(owner, what, until); }));
+    }
     const auto wrote_as = reads(owner) ? writer_of(owner) : std::string();
     return static_cast<std::size_t>(std::ranges::count_if(hosts_, [&](const auto& each) {
         return each->holds_for(owner, until) ||
                (!wrote_as.empty() && each->holds_for(wrote_as, until));
+    }));
+}
+
+std::size_t simulation::noting_others(const leader_watch::leading& who) const {
+    return static_cast<std::size_t>(std::ranges::count_if(hosts_, [&](const auto& each) {
+        return each->holds_for(who.owner, places{1}, world_.now()) && !each->notes(who);
     }));
 }
 
@@ -255,7 +268,8 @@ void simulation::heal() {
     if (group_) group_->heal();
     for (auto& each : clients_) each->healed();
     // Everybody in line who is gone, and cannot be called, is granted the lock all the same.
-    const auto in_line = static_cast<std::int64_t>(hosts_.front()->queue().size());
+    const auto in_line = static_cast<std::int64_t>(
+        settings_.of_other_kind() ? hosts_.front()->in_line() : hosts_.front()->queue().size());
     world_.schedule(world_.now() + settings_.recovery_bound() + kinds::granted_for * in_line,
                     event::kind::give_up, 0);
 }
@@ -269,7 +283,10 @@ bool simulation::satisfied() const {
 void simulation::look_whether_done() {
     if (!satisfied()) return;
     if (!std::exchange(closing_, true)) {
-        world_.schedule(world_.now() + settings_.orphan_bound(), event::kind::close, 0);
+        const bool elects = settings_.kind.which == other_kind::election;
+        const auto until_told = elects ? observer::told_within : core::duration{0};
+        world_.schedule(world_.now() + settings_.orphan_bound() + until_told, event::kind::close,
+                        0);
     }
     if (nothing_left()) end_story();
 }
@@ -279,6 +296,7 @@ bool simulation::nothing_left() {
            std::ranges::none_of(hosts_, [](const auto& each) { return each->has_lock(); }) &&
            std::ranges::none_of(hosts_, [](const auto& each) { return each->has_queue(); }) &&
            std::ranges::none_of(hosts_, [](const auto& each) { return each->has_readers(); }) &&
+           std::ranges::all_of(hosts_, [](const auto& each) { return each->is_deserted(); }) &&
            network_.nothing_goes_up();
 }
 
@@ -305,10 +323,18 @@ void simulation::end_story() {
 
 // Everybody is content: what is left at the servers now would stay there.
 void simulation::close() {
+    for (const auto& each : clients_) {
+        if (each->crashed() || each->sees_nobody_lead()) continue;
+        checkers_.report(rule::leader, "client " + std::to_string(each->self().index()) +
+                                           " was not told that nobody leads any more");
+    }
     for (auto& each : hosts_) {
         for (const auto who : each->owners()) {
             if (checkers_.over_since(who) < world_.now()) inspect(who);
         }
+        if (!each->is_deserted())
+            checkers_.report(rule::orphan,
+                             "somebody who is gone holds something, or stands in line");
         if (each->has_readers()) checkers_.report(rule::orphan, "somebody is left among readers");
         if (each->has_queue())
             checkers_.report(rule::orphan, "somebody who is gone stands in line");

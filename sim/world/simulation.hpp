@@ -22,6 +22,9 @@ struct outcome {
     std::uint64_t handed_off = 0;
     std::uint64_t read_together = 0;
     std::uint64_t downgrades = 0;
+    std::uint64_t held_together = 0;
+    std::uint64_t tidings = 0;
+    std::uint64_t latches_passed = 0;
     std::uint64_t fail_overs = 0;
 };
 
@@ -44,7 +47,9 @@ class simulation final : network_listener, key_watch {
     void at_sentinel(const event& e, sentinel_host& at);
     void was_read(const stream& which) override;
     void make_use_of_reads(const process& reader);
-    [[nodiscard]] std::size_t backing(std::string_view owner, instant until) const override;
+    [[nodiscard]] std::size_t backing(std::string_view owner, places what,
+                                      instant until) const override;
+    [[nodiscard]] std::size_t noting_others(const leader_watch::leading& who) const override;
     void aim(incident& what) const;
     void begin(const incident& what);
     void begin_at(host& at, const incident& what);

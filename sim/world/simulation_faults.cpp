@@ -56,7 +56,9 @@ void simulation::begin(const incident& what) {
             if (clients_[what.client]->self().paused()) return;
             return clients_[what.client]->self().pause(what.lasts);
         case fault::client_crash:
-            if (what.variety % 2 == 0) return crash(*clients_[what.client]);
+            if (what.variety % 2 == 0 || settings_.of_other_kind()) {
+                return crash(*clients_[what.client]);
+            }
             return hosts_.front()->await_grant_to(
                 what.client, static_cast<std::uint32_t>(&what - incidents_.data()), what.lasts);
         case fault::key_deleted:
