@@ -44,7 +44,7 @@ void participant::count() {
     say("counts down");
     state_ = state::counting;
     checkers_.latches().begins_to_count(round_);
-    detail::start_count_down(*latch_, [this](std::exception_ptr why) { counted(why); });
+    detail::start_count_down(*latch_, [this](const std::exception_ptr& why) { counted(why); });
 }
 
 // Where it is not known whether it counted, it counts as another.
@@ -64,7 +64,7 @@ void participant::wait() {
     asked_ = process_.now();
     checkers_.latches().waits(round_);
     detail::start_wait(*latch_, clock::time_point::max(),
-                       [this](std::exception_ptr why, bool open) { waited(why, open); });
+                       [this](const std::exception_ptr& why, bool open) { waited(why, open); });
 }
 
 void participant::waited(const std::exception_ptr& why, bool open) {

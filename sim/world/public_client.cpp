@@ -16,6 +16,8 @@ thread_local runtime::engine_pointer lent;
 
 namespace detail {
 
+// As src/api/access.hpp declares it.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 shared_client::shared_client(options) : engine_(std::exchange(lent, nullptr)) {}
 shared_client::~shared_client() = default;
 void shared_client::check_process() const {}
