@@ -54,8 +54,8 @@ struct holder {
 };
 
 /// Reads an owner token: `hf1:<40 hex digits>:<user@host>:<pid>:<label>`; that of a reader begins
-/// with `hr1:`, of who has several keys with `hm1:`, a leader's with `he1:`, a permit's `hs1:`. Anything
-/// else is foreign().
+/// with `hr1:`, of who has several keys with `hm1:`, a leader's with `he1:`, a permit's `hs1:`.
+/// Anything else is foreign().
 holder parse_owner(std::string owner);
 
 enum class release_result : std::uint8_t {

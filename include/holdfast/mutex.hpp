@@ -43,10 +43,10 @@ namespace holdfast {
 ///
 /// Outages: the head of the queue tries again for options::patience while no majority can be
 /// reached, and then fails with what kept it, mostly errc::unreachable. So do those behind it who
-/// have waited as long, one attempt after the other. What waiting does not mend fails at once (a wrong password, an ACL, a certificate,
-/// a key that is no lock). A timed call fails with errc::unreachable if its time is over before the
-/// first answer. Time points of other clocks are converted when it begins, and a year is the
-/// longest wait.
+/// have waited as long, one attempt after the other. What waiting does not mend fails at once (a
+/// wrong password, an ACL, a certificate, a key that is no lock). A timed call fails with
+/// errc::unreachable if its time is over before the first answer. Time points of other clocks are
+/// converted when it begins, and a year is the longest wait.
 ///
 /// Errors, besides those of every operation (client): errc::cancelled, by the stop_token;
 /// errc::invalid_option, for options given with the call. That another holds the lock, or that the
