@@ -9,6 +9,7 @@
 #include "storm/nemesis.hpp"
 #include "storm/observer.hpp"
 #include "storm/progress.hpp"
+#include "storm/wall_clock_watch.hpp"
 
 namespace holdfast::storm {
 namespace {
@@ -35,6 +36,7 @@ class course {
     explicit course(const course_settings& settings)
         : settings_(settings),
           notes_(settings.directory / "nemesis.history"),
+          wall_clock_(settings.directory / "machine.history"),
           scene_({.servers = settings.topology == "one" ? 1 : quorum_size,
                   .replicated = settings.topology == "sentinel",
                   .clustered = settings.topology == "cluster",
@@ -146,6 +148,7 @@ class course {
 
     const course_settings& settings_;
     recorder notes_;
+    wall_clock_watch wall_clock_;
     scene scene_;
     std::unique_ptr<observer> observer_;  // of a wait queue
     nemesis nemesis_;
