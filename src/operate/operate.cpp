@@ -571,7 +571,7 @@ void list_everywhere(client& through, const lock_visitor& visit) {
     const detail::observer looking(through);
     auto& engine = looking.engine();
     for (const auto& key : scan_enough(engine, "*", true)) {
-        if (!is_anywhere_ours(engine, key)) continue;
+        if (key.starts_with(kinds::own_keys) || !is_anywhere_ours(engine, key)) continue;
         const auto status = inspect_whole(engine, key, queue_view::length);
         for (const auto& view : status.views) {
             if (!view.error.empty())

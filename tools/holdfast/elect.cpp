@@ -47,7 +47,8 @@ void declare(command_line& line, elect_options& options) {
         "whoever started it start it again. A command that ends resigns.");
     line.note(
         "Exit codes: the command's own, or 128+N if signal N ended it. 79 lead lost and command "
-        "stopped; others as in 'run --help'. --watch ends with a signal only.");
+        "stopped; others as in 'run --help'. --watch goes on "
+        "until a signal ends it, once it has reached the servers.");
     line.example("holdfast elect --value 10.0.0.7:8080 scheduler -- ./scheduler",
                  "On every machine: one of them runs it, the others stand by");
     line.example("holdfast elect --watch --json scheduler | jq -r --unbuffered .value",

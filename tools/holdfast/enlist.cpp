@@ -85,6 +85,14 @@ int report(client& through, const quarantines& found) {
     return exit_code::unavailable;
 }
 
+/// Each slot has a record of its own.
+void say_if_it_takes_long(const options& settings) {
+    const bool cluster =
+        std::any_of(settings.urls.begin(), settings.urls.end(),
+                    [](const auto& url) { return url.find("+cluster://") != url.npos; });
+    if (cluster) say("enlisting 16384 slots, which takes a few seconds");
+}
+
 }  // namespace
 
 int enlist(arguments given) {
@@ -116,6 +124,7 @@ int enlist(arguments given) {
     }
 
     client through(server.settings());
+    say_if_it_takes_long(through.settings());
     if (!fresh || yes) return report(through, holdfast::enlist(through, fresh));
     if (all_vote(through)) return report(through, quarantines(server_names(through).size()));
     const auto seen = lives_of(through);
